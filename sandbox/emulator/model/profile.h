@@ -1,0 +1,27 @@
+#pragma once
+// What the performance model knows of a device. The H200's numbers were measured (docs/h200.md).
+
+#include <cstddef>
+#include <string>
+
+namespace onelaunch::emu {
+
+struct DeviceProfile {
+  std::string name;                      // "H200"
+  std::string target;                    // "sm_90a"
+  int sms = 132;
+  int threads_per_sm = 2048, threads_per_block = 1024, blocks_per_sm = 32, registers_per_sm = 65536;
+  int registers_per_thread = 255;
+  std::size_t shared_per_sm = 233472, shared_per_block = 232448, shared_reserved_per_block = 1024;
+  double clock_ghz = 1.98;
+  double dram_tb_s = 4.71;               // best measured stream
+  double l2_tb_s = 5.84;                 // L2 to SM
+  std::size_t l2_bytes = 60u << 20;
+  double dram_latency_us = 0.9;
+  double grid_barrier_us = 0.95, launch_us = 4.0;
+};
+
+DeviceProfile h200_profile();
+
+
+}  // namespace onelaunch::emu

@@ -1,0 +1,124 @@
+#pragma once
+// The port through which a session reaches a device. Implemented by host/process_sandbox on onelaunch-worker
+// processes; faked in tests.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "sandbox/protocol/candidate.h"
+#include "sandbox/protocol/outcome.h"
+#include "tasks/task.h"
+
+namespace onelaunch::sandbox {
+
+struct CompileRequest {
+  std::string source;
+  TunableValues tunables;              // defaults for those not named; unknown names are a Refused
+};
+
+struct Resources {
+  int registers = 0;                   // per thread
+  std::uint64_t static_smem_bytes = 0, local_bytes = 0, spill_bytes = 0;
+};
+
+// A candidate that compiled and passed the static gate, or the reason why not.
+struct Compiled {
+  Outcome outcome;                     // Passed, CompileFailed, Refused or TimedOut
+  std::string log;                     // NVRTC's, with the candidate's own line numbers
+  std::string ptx, cubin;
+  std::string source_sha256, ptx_sha256, cubin_sha256;
+  Resources resources;
+  LaunchDeclaration launch;
+  std::vector<PrepareDeclaration> prepares;
+  TunableValues tunables;              // all of them, defaults filled in
+  double seconds = 0;
+  bool cached = false;
+};
+
+enum class Check { quick, full };      // quick: the first context, fewest steps. full: all contexts of the sweep
+
+struct GradeRequest {
+  Check check = Check::full;
+  std::vector<std::int64_t> contexts;  // empty: those of the task's sweep
+  std::optional<std::uint64_t> seed;   // of states and tokens; drawn from the OS when absent
+  int schedules = 1;                   // emu: how many seeded block schedules are run
+  std::optional<double> stop_above_us; // give up timing once the candidate cannot beat this
+};
+
+// One test of the correctness gate.
+struct GateResult {
+  std::string stage;                   // "static", "prepare", "correctness"
+  bool passed = false;
+  std::string test, tensor;            // "rel_l2", "y"
+  std::uint64_t index = 0;
+  double got = 0, want = 0, tolerance = 0;
+  std::int64_t context = 0;
+  int step = 0;
+  std::uint64_t seed = 0;
+  std::string detail;
+};
+
+struct PhaseTime {                     // modelled
+  std::string name, bound;
+  double us = 0, dram_mb = 0;
+  std::uint64_t warp_instructions = 0;
+};
+
+struct Measurement {
+  bool modelled = true;                // emu: a model's answer. Never mixed with measured ones
+  std::int64_t context = 0;
+  double us_median = 0, us_low = 0, us_high = 0;
+  int n = 0;
+  std::vector<double> raw_us;
+  std::vector<PhaseTime> phases;
+  std::uint64_t warp_instructions = 0, barriers = 0;
+  double dram_mb = 0, host_seconds = 0;
+};
+
+struct Grade {
+  Outcome outcome;
+  std::vector<GateResult> gates;       // failures, and the closest passes
+  std::vector<Measurement> times;      // one per context; empty unless passed
+  std::string printed;                 // the kernel's printf output, capped
+  double gate_s = 0, measure_s = 0;
+};
+// Geometric mean of the contexts' medians, us per token; the number that decisions compare.
+double score_us(const std::vector<Measurement>& times);
+
+struct DeviceInfo {
+  std::string kind;                    // "emu", "cuda"
+  std::string name;                    // "H200 (emulated)"
+  std::string target;                  // "sm_90a"
+  std::string uuid;                    // of a GPU; empty on emu
+  int sms = 0;
+  double stream_tb_s = 0;              // for the floor
+  std::string containment;             // how the compiler is confined: "landlock", "namespace", "weak"
+  std::string nvrtc_version;
+};
+
+struct BaselineResult {
+  std::string name;                    // "eager"
+  std::vector<Measurement> times;
+  std::vector<GateResult> gates;       // the baseline is checked against the oracle too
+  int launches = 0;                    // per token
+};
+
+class Sandbox {
+ public:
+  virtual ~Sandbox() = default;
+  virtual const DeviceInfo& device() const = 0;
+
+  // May run in one thread while grade() runs in another.
+  virtual Result<Compiled> compile(const CompileRequest& request, Deadline deadline) = 0;
+  // Correctness first, then time. What the candidate did wrong is the grade's outcome.
+  virtual Result<Grade> grade(const Compiled& candidate, const GradeRequest& request, Deadline deadline) = 0;
+  virtual Result<BaselineResult> baseline(const std::string& name, Deadline deadline) = 0;
+  // New weights from this seed (the closing re-grade); later grades use them.
+  virtual Result<void> use_weights(std::uint64_t seed) = 0;
+};
+
+}  // namespace onelaunch::sandbox
