@@ -95,7 +95,8 @@ struct DeviceInfo {
   std::string target;                  // "sm_90a"
   std::string uuid;                    // of a GPU; empty on emu
   int sms = 0;
-  double stream_tb_s = 0;              // for the floor
+  double stream_tb_s = 0;              // best stream from memory, for the floor: the profile's on emu
+  double grid_barrier_us = 0, launch_us = 0;  // the profile's on emu
   std::string containment;             // how the compiler is confined: "landlock", "namespace", "weak"
   std::string nvrtc_version;
 };
@@ -119,6 +120,8 @@ class Sandbox {
   virtual Result<BaselineResult> baseline(const std::string& name, Deadline deadline) = 0;
   // New weights from this seed (the closing re-grade); later grades use them.
   virtual Result<void> use_weights(std::uint64_t seed) = 0;
+  // From any thread: what is running now ends soon with an Error (unavailable). Later calls work again.
+  virtual void interrupt() = 0;
 };
 
 }  // namespace onelaunch::sandbox
