@@ -18,13 +18,14 @@ struct SessionStart {
   double wall_s = 0, reserve_s = 0, min_gain = 0;
   std::optional<double> budget_usd;
   std::optional<std::uint64_t> budget_tokens;
-  std::optional<std::uint64_t> session_seed;  // written at the end of a session only when it was fixed by the user
+  std::optional<std::uint64_t> session_seed;  // only when the user fixed it; else secret until session_end
   std::string containment, rules;
 };
 struct DeviceSeen {
   static constexpr const char* type = "device";
   std::string kind, name, uuid, target, nvrtc_version;
   int sms = 0;
+  std::string driver_version = {};
 };
 struct Ceilings {
   static constexpr const char* type = "ceilings";
@@ -99,6 +100,7 @@ struct Compile {
   int registers = 0;
   std::uint64_t spill_bytes = 0, static_smem_bytes = 0;
   std::string ptx_sha256, cubin_sha256;
+  std::string log_sha256 = {};            // blob of the whole log when `log` is cut
 };
 struct Gate {
   static constexpr const char* type = "gate";
@@ -111,6 +113,7 @@ struct Gate {
   int step = 0;
   std::uint64_t seed = 0;
   std::string detail;
+  std::string inputs = {};                // "nominal", "strict"
 };
 struct Phase {
   std::string name, bound;
@@ -123,8 +126,13 @@ struct Measurement {
   std::int64_t context = 0;
   double us_median = 0, us_low = 0, us_high = 0;
   int n = 0;
-  std::vector<double> raw;
+  std::vector<double> raw;                // us of each chain, per token
   std::vector<Phase> phases;
+  // What was timed: "primary" is the score; "strict", "token_loop", "wall", "enqueue", "cold_l2" stand beside it.
+  std::string timing = "primary";
+  std::optional<int> launches = {};       // per token, counted
+  std::optional<double> sm_clock_mhz = {}, power_w = {}, temperature_c = {};
+  std::string throttle = {};              // reasons, empty when none
 };
 struct Decision {
   static constexpr const char* type = "decision";
@@ -173,6 +181,7 @@ struct Regrade {
   std::string candidate, outcome, kind;
   std::vector<ContextTime> times;
   double us = 0;
+  std::optional<std::uint64_t> seed = {}; // of its fresh weights
 };
 struct SessionEnd {
   static constexpr const char* type = "session_end";
@@ -183,6 +192,7 @@ struct SessionEnd {
   std::string baseline;
   int decisions = 0, kept = 0;
   std::map<std::string, double> attribution_s;  // model compile gate measure lock_wait provider_retry tool idle
+  std::optional<std::uint64_t> session_seed = {};  // what the weights came from, now that it may be known
 };
 
 using Event = std::variant<SessionStart, DeviceSeen, Ceilings, Noise, Baseline, Control, ModelRequest, ModelResponse,
