@@ -13,6 +13,15 @@
 namespace onelaunch::emu {
 
 // An operand after lowering: a slot in the warp's registers, or a known constant.
+// Constants (literals, and registers with one constant definition) have a valid `offset` too: a splatted constant row
+// of the operand's kind, so a factory that does not care about constants just uses `offset`. `value` is masked to the
+// width (16-bit literals to 16 bits). A literal's kind follows the instruction's type: row64 for 64-bit types, except
+// shift amounts, bit-field positions, mul.wide and mad.wide factors, and mbarrier counts and parities: row32.
+// The sink `_` is Kind::none. A 128-bit register is a vector of two row64, low half first.
+// Addresses: [reg+8] is the register's row with address_offset 8. [symbol+8] is a constant: shared (row32: offset in the
+// block's shared memory), local and param (row32: plain offset, no window), global and const (row64: host address).
+// `mov %rd, symbol` gives the same plain numbers; cvta.{shared,local,param} adds the window, cvta.to.* takes it off.
+// cvta of global and const pointers never reaches a factory: the lowering copies.
 struct LoweredOperand {
   enum class Kind { none, row32, row64, predicate, special, vector };
   Kind kind = Kind::none;

@@ -31,8 +31,9 @@ enum class Control : std::uint8_t {
   none,
   block,          // pseudo: head of basic block `extra`: counts runs
   reconverge,     // pseudo: head of a block that is the immediate post-dominator of some divergent branch
-  branch,         // to pc `target`; guarded: conditional. imm: pc of the immediate post-dominator (kNoPc none); flag uniform
-  branch_indexed, // brx.idx: index row a, targets in operand list [extra, extra + imm)
+  branch,         // to pc `target`; guarded: conditional. imm: pc of the immediate post-dominator (kNoPc none); extra: 1 if .uni
+  branch_indexed, // brx.idx: index row a, target pcs in operands [list, list + imm); target: pc of the immediate
+                  // post-dominator (kNoPc none); extra: 1 if .uni
   exit,           // ret at entry level, or exit
   trap,
   block_barrier,  // bar/barrier .sync .arrive .red: extra holds a BarrierForm; a: id, b: thread count or kNoOperand, c: predicate; dst result
@@ -41,7 +42,7 @@ enum class Control : std::uint8_t {
   cluster_barrier,
   poll,           // a load or atomic that may be what a loop spins on: runs op.masked, then the poll rules of exec/polls
   nanosleep,
-  print,          // vprintf
+  print,          // vprintf: a: row64 of the format's generic address, b: of the argument buffer's; dst: result or kNoOperand
 };
 
 // Classes for the performance model; a weight of 0 costs nothing on the GPU (mov, cvta).
