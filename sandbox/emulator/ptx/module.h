@@ -16,13 +16,13 @@ enum class Space { reg, global, shared, local, param, constant };
 
 struct Operand {
   enum class Kind {
-    reg,        // name (already resolved to its declaration: Function::registers index in `index`)
+    reg,        // index: into Function::registers (its name is there)
     integer,    // value: bits of an integer literal
-    real,       // value: bits of a 0f (32 bits) or 0d (64 bits) literal; wide says which
+    real,       // value: bits of a 0f (32 bits) or 0d, 1.5 (64 bits) literal; wide says which
     symbol,     // name: a variable, function or label; offset: symbol+offset
     special,    // name: "%tid.x"
-    address,    // [base+offset]: base is a reg (index >= 0) or a symbol (name) or nothing
-    vector,     // {a, b, ...}: elements
+    address,    // [base+offset]: base is a reg (index >= 0) or a symbol (name) or nothing; elements: tensor coordinates
+    vector,     // {a, b, ...}: elements; also (a, b) of a call
     sink,       // _
   };
   Kind kind = Kind::sink;
@@ -74,12 +74,13 @@ struct Function {
   bool entry = false;
   int line = 0;
   std::vector<Variable> parameters, results;
-  std::vector<Variable> variables;   // .shared and .local of the body, scopes made unique
+  std::vector<Variable> variables;   // .shared, .local and .param of the body, scopes made unique
   std::vector<Register> registers;
   std::vector<Instruction> instructions;
   std::map<std::string, std::size_t> labels;  // label (scopes made unique) -> index of the next instruction
   int threads_max = 0;               // .maxntid product; 0 none
   int blocks_per_sm_min = 0;         // .minnctapersm
+  int cluster_blocks = 0;            // .reqnctapercluster product; 0 none
   std::map<std::string, std::vector<std::string>> branch_targets;  // .branchtargets of brx.idx
 };
 
