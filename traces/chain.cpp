@@ -25,7 +25,7 @@ void Chain::check_seq(std::uint64_t seq) {
 
 void Chain::check_link(const std::optional<std::string>& prev) {
   const bool holds = !prev || *prev == head_;
-  if (suspect_) settle(holds);
+  if (suspect_) return settle(holds);  // a second broken link in a row has the first one's cause
   if (!holds) suspect_ = lines_;
 }
 

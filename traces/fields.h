@@ -19,9 +19,11 @@ struct Rule {
   bool required = false;                       // otherwise absent when empty
   Form form = Form::text;
   std::span<const std::string_view> words = {};  // the only values allowed (or empty, when not required)
+  bool negative = false;                       // numbers: may be below zero
 };
 inline constexpr Rule kMust{.required = true};
 inline constexpr Rule kMay{};
+inline constexpr Rule kMaySigned{.negative = true};
 inline constexpr Rule kHash{.form = Form::hash};
 inline constexpr Rule kBlob{.form = Form::blob};
 inline constexpr Rule kMustBlob{.required = true, .form = Form::blob};
@@ -122,8 +124,8 @@ void fields(V& v, T& e) {
 template <class V, Of<Gate> T>
 void fields(V& v, T& e) {
   v("candidate", e.candidate, kMust), v("stage", e.stage, kMust), v("verdict", e.verdict, must_be(kGateVerdicts));
-  v("test", e.test, kMay), v("tensor", e.tensor, kMay), v("index", e.index, kMay), v("got", e.got, kMay);
-  v("want", e.want, kMay), v("tolerance", e.tolerance, kMay), v("context", e.context, kMay), v("step", e.step, kMay);
+  v("test", e.test, kMay), v("tensor", e.tensor, kMay), v("index", e.index, kMay), v("got", e.got, kMaySigned);
+  v("want", e.want, kMaySigned), v("tolerance", e.tolerance, kMay), v("context", e.context, kMay), v("step", e.step, kMay);
   v("seed", e.seed, kMay), v("detail", e.detail, kMay), v("inputs", e.inputs, may_be(kInputs));
 }
 template <class V, Of<Measurement> T>
@@ -132,7 +134,7 @@ void fields(V& v, T& e) {
   v("context", e.context, kMust), v("us_median", e.us_median, kMust), v("us_low", e.us_low, kMay);
   v("us_high", e.us_high, kMay), v("n", e.n, kMay), v("raw", e.raw, kMay), v("phases", e.phases, kMay);
   v("launches", e.launches, kMay), v("sm_clock_mhz", e.sm_clock_mhz, kMay), v("power_w", e.power_w, kMay);
-  v("temperature_c", e.temperature_c, kMay), v("throttle", e.throttle, kMay);
+  v("temperature_c", e.temperature_c, kMaySigned), v("throttle", e.throttle, kMay);
 }
 template <class V, Of<Decision> T>
 void fields(V& v, T& e) {

@@ -15,6 +15,12 @@ struct Folder {
     return found == state.attempt_of.end() ? nullptr : &state.attempts[found->second];
   }
 
+  void renew(std::optional<double>& us, bool& remeasured, const std::string& id) const {
+    if (us && !remeasured) return;
+    us = score_of(state.times_of(id));
+    remeasured = us.has_value();
+  }
+
   void operator()(const SessionStart& e) const { state.start = e; }
   void operator()(const DeviceSeen& e) const { state.device = e; }
   void operator()(const Ceilings& e) const { state.ceilings = e; }
@@ -41,14 +47,20 @@ struct Folder {
     if (Attempt* a = attempt(e.candidate)) a->gates.push_back(e);
   }
   void operator()(const Measurement& e) const {
-    if (Attempt* a = attempt(e.candidate)) a->measurements.push_back(e);
+    Attempt* a = attempt(e.candidate);
+    if (!a) return;
+    a->measurements.push_back(e);
+    if (!a->decision) return;
+    // Judged before, measured anew: until a decision or checkpoint says more, these are its numbers.
+    if (a->is_seed()) renew(state.seed_us, state.seed_us_remeasured, e.candidate);
+    if (e.candidate == state.best) renew(state.best_us, state.best_us_remeasured, e.candidate);
   }
   void operator()(const Decision& e) const {
     Attempt* a = attempt(e.candidate);
     if (!a) return;
     a->decision = e;
     if (a->is_seed()) {
-      if (e.us) state.seed_us = e.us;
+      if (e.us) state.seed_us = e.us, state.seed_us_remeasured = false;
       return;
     }
     ++state.decisions;
@@ -58,6 +70,7 @@ struct Folder {
     if (e.candidate != state.best) state.best_t = record.t;
     state.best = e.candidate;
     state.best_us = e.us;
+    state.best_us_remeasured = false;
     if (const Attempt* a = attempt(e.candidate); a && a->is_seed() && !state.seed_us) state.seed_us = e.us;
   }
   void operator()(const Note& e) const { state.notes.push_back(e.text); }
@@ -70,6 +83,7 @@ struct Folder {
     if (e.uuid == e.previous_uuid) return;
     state.best_us.reset();
     state.seed_us.reset();
+    state.best_us_remeasured = state.seed_us_remeasured = false;
     state.ceilings.reset();
     state.noise.reset();
     state.baselines.clear();
@@ -81,9 +95,10 @@ struct Folder {
   void operator()(const E&) const {}
 };
 
-std::optional<double> geometric_mean(double log_sum, std::size_t n) {
+// In long double, so that the mean of equal values is that value.
+std::optional<double> geometric_mean(long double log_sum, std::size_t n) {
   if (n == 0) return std::nullopt;
-  return std::exp(log_sum / static_cast<double>(n));
+  return static_cast<double>(std::exp(log_sum / static_cast<long double>(n)));
 }
 
 }  // namespace
@@ -131,10 +146,10 @@ bool SessionState::verified() const {
 }
 
 std::optional<double> score_of(const std::vector<ContextTime>& times) {
-  double log_sum = 0;
+  long double log_sum = 0;
   for (const ContextTime& time : times) {
     if (!(time.us_median > 0)) return std::nullopt;
-    log_sum += std::log(time.us_median);
+    log_sum += std::log(static_cast<long double>(time.us_median));
   }
   return geometric_mean(log_sum, times.size());
 }

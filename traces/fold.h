@@ -33,6 +33,7 @@ struct SessionState {
   std::map<std::string, std::size_t> attempt_of;  // id -> index
   std::string best;                    // id of the last checkpoint's candidate; the incumbent
   std::optional<double> best_us, seed_us;  // scores; gone after a resume on another device, until measured anew
+  bool seed_us_remeasured = false, best_us_remeasured = false;  // they come from measurements after such a resume
   double best_t = 0;                   // active seconds when the best was kept
   std::optional<Regrade> regrade;
   std::optional<SessionEnd> end;

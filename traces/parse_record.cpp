@@ -1,7 +1,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "traces/event_json.h"
 #include "traces/fields.h"
@@ -14,6 +13,14 @@ namespace dom = simdjson::dom;
 bool is_sha256(std::string_view text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+// "2026-12-01T05:09:06.123Z"
+bool is_utc(std::string_view text) {
+  constexpr std::string_view kShape = "0000-00-00T00:00:00.000Z";
+  return text.size() == kShape.size() && std::equal(text.begin(), text.end(), kShape.begin(), [](char c, char shape) {
+           return shape == '0' ? c >= '0' && c <= '9' : c == shape;
          });
 }
 
@@ -46,20 +53,23 @@ class Reader {
   void take(const char* name, dom::element element, bool& value, const Rule&) {
     if (element.get(value) != simdjson::SUCCESS) fail_at(name, "is not true or false");
   }
-  void take(const char* name, dom::element element, double& value, const Rule&) {
-    if (element.get(value) != simdjson::SUCCESS) fail_at(name, "is not a number");
+  void take(const char* name, dom::element element, double& value, const Rule& rule) {
+    if (element.get(value) != simdjson::SUCCESS) return fail_at(name, "is not a number");
+    if (strict_ && value < 0 && !rule.negative) fail_at(name, "is negative");
   }
   void take(const char* name, dom::element element, std::uint64_t& value, const Rule&) {
     if (element.get(value) != simdjson::SUCCESS) fail_at(name, "is not a whole number from 0 to 2^64 - 1");
   }
   void take(const char* name, dom::element element, std::int64_t& value, const Rule&) {
-    if (element.get(value) != simdjson::SUCCESS) fail_at(name, "is not a 64-bit whole number");
+    if (element.get(value) != simdjson::SUCCESS) return fail_at(name, "is not a 64-bit whole number");
+    if (strict_ && value < 0) fail_at(name, "is negative");
   }
   void take(const char* name, dom::element element, int& value, const Rule&) {
     std::int64_t wide = 0;
     if (element.get(wide) != simdjson::SUCCESS || wide != static_cast<int>(wide))
       return fail_at(name, "is not a 32-bit whole number");
     value = static_cast<int>(wide);
+    if (strict_ && value < 0) fail_at(name, "is negative");
   }
   template <class T>
   void take(const char* name, dom::element element, std::optional<T>& value, const Rule& rule) {
@@ -139,6 +149,7 @@ Result<ParsedLine> LineParser::parse(std::string_view line) {
   reader("type", parsed.type, kMust);
   reader("prev", parsed.record.prev, Rule{.required = true, .form = Form::hash});
   if (!reader.problem.empty()) return invalid(reader.problem);
+  if (state_->strictness == Strictness::strict && !is_utc(parsed.record.ts)) return invalid("ts is not a UTC time");
   parsed.known = read_event(parsed.type, reader, parsed.record.event);
   if (!reader.problem.empty()) return invalid(parsed.type + ": " + reader.problem);
   return parsed;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <nlohmann/json.hpp>
 
 #include "traces/event_json.h"
@@ -26,12 +28,15 @@ class Printer {
       return fail_at(name, "cannot be \"" + value + "\"");
     json[name] = value;
   }
-  void operator()(const char* name, double value, const Rule&) {
+  void operator()(const char* name, double value, const Rule& rule) {
     if (!std::isfinite(value)) return fail_at(name, "is not a finite number");
+    if (value < 0 && !rule.negative) return fail_at(name, "is negative");
     json[name] = value;
   }
   template <std::integral T>
   void operator()(const char* name, T value, const Rule&) {
+    if constexpr (std::is_signed_v<T>)
+      if (value < 0) return fail_at(name, "is negative");
     json[name] = value;
   }
   void operator()(const char* name, const std::optional<double>& value, const Rule& rule) {
