@@ -1,0 +1,71 @@
+#pragma once
+// The port through which a session gets its ideas: ask for a candidate, tell how it did. The tuner, an external
+// program and every language model stand behind it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "sandbox/protocol/candidate.h"
+
+namespace onelaunch::agent {
+
+struct Proposal {
+  std::string source;
+  sandbox::TunableValues tunables;      // defaults for those not named
+  std::string parent;                   // id; empty: the incumbent
+  std::string note;
+  std::optional<double> prediction_us;
+};
+
+enum class Verdict {
+  keep,      // the new incumbent
+  revert,    // right, but not faster by enough
+  reject,    // did not compile, was refused, wrong, hung or faulted
+  unjudged,  // our failure or the session's end: says nothing about the candidate
+};
+const char* name_of(Verdict verdict);
+
+struct ReportedTime {
+  std::int64_t context = 0;
+  double us = 0;
+};
+
+// How one candidate did, in words and numbers that its author can act on.
+struct Report {
+  std::string candidate;                // id
+  Proposal proposal;                    // tunables: all of them, defaults filled in
+  Verdict verdict = Verdict::unjudged;
+  std::string outcome;                  // "passed", "wrong_answer", ...
+  std::string reason;                   // one or a few lines
+  std::vector<ReportedTime> times;      // us per token
+  std::optional<double> us, over_incumbent, over_seed, over_baseline;  // us: geometric mean over the contexts
+  std::string baseline;                 // what over_baseline is relative to
+  bool modelled = true;
+  std::string incumbent;                // id that it was compared with
+  double left_s = 0;                    // of the session, for new work
+};
+
+// What an agent knows when it begins.
+struct Brief {
+  std::string task, variant;
+  std::string seed_source;
+  std::vector<Report> history;          // everything judged so far, the seed first; longer after a resume
+};
+
+class Agent {
+ public:
+  virtual ~Agent() = default;
+  virtual std::string name() const = 0;
+  // Once, before the first ask().
+  virtual Result<void> begin(const Brief& brief) = 0;
+  // The next candidate, or nothing: it has no further idea, or the deadline passed first.
+  virtual Result<std::optional<Proposal>> ask(Deadline deadline) = 0;
+  virtual void tell(const Report& report) = 0;
+  // Whether ask() may come before tell() of the candidate being judged, so that the next one compiles meanwhile.
+  virtual bool looks_ahead() const = 0;
+};
+
+}  // namespace onelaunch::agent

@@ -1,0 +1,62 @@
+#include "agent/loop/history.h"
+
+#include <algorithm>
+
+#include "agent/loop/time_meter.h"
+#include "traces/reader.h"
+
+namespace onelaunch::agent {
+namespace {
+
+Verdict verdict_of(const traces::Decision& decision) {
+  if (decision.verdict == "keep") return Verdict::keep;
+  return decision.outcome == "passed" ? Verdict::revert : Verdict::reject;
+}
+
+// What the time before an event of this kind was spent on.
+struct SpentBefore {
+  Spent operator()(const traces::Candidate&) const { return Spent::model; }
+  Spent operator()(const traces::ModelResponse&) const { return Spent::model; }
+  Spent operator()(const traces::Compile&) const { return Spent::compile; }
+  Spent operator()(const traces::Gate&) const { return Spent::gate; }
+  Spent operator()(const traces::Control&) const { return Spent::gate; }
+  Spent operator()(const traces::Measurement&) const { return Spent::measure; }
+  Spent operator()(const traces::Baseline&) const { return Spent::measure; }
+  Spent operator()(const traces::Regrade&) const { return Spent::gate; }
+  Spent operator()(const traces::ToolResult&) const { return Spent::tool; }
+  template <class E>
+  Spent operator()(const E&) const { return Spent::idle; }
+};
+
+}  // namespace
+
+std::vector<Report> judged_history(const traces::SessionState& state, const std::filesystem::path& run) {
+  std::map<std::string, std::string> sources;
+  std::vector<Report> history;
+  for (const traces::Attempt& attempt : state.attempts) {
+    if (!attempt.decision) continue;
+    const std::string& hash = attempt.candidate.source_sha256;
+    if (!sources.contains(hash)) sources[hash] = traces::read_blob(run, hash).value_or("");
+    Report report{.candidate = attempt.candidate.id,
+                  .proposal = {.source = sources[hash], .tunables = attempt.candidate.tunables,
+                               .parent = attempt.candidate.parent, .note = attempt.candidate.note,
+                               .prediction_us = attempt.candidate.prediction_us}};
+    report.verdict = verdict_of(*attempt.decision);
+    report.outcome = attempt.decision->outcome;
+    report.reason = attempt.decision->reason;
+    report.us = attempt.decision->us;
+    report.over_incumbent = attempt.decision->ratio;
+    report.incumbent = attempt.decision->incumbent;
+    for (const auto& [context, time] : state.times_of(attempt.candidate.id))
+      report.times.push_back({.context = context, .us = time.us_median});
+    history.push_back(std::move(report));
+  }
+  return history;
+}
+
+void PastSpending::add(const traces::Record& record) {
+  seconds_[name_of(std::visit(SpentBefore{}, record.event))] += std::max(0.0, record.t - last_t_);
+  last_t_ = std::max(last_t_, record.t);
+}
+
+}  // namespace onelaunch::agent

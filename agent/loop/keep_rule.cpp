@@ -1,0 +1,52 @@
+#include "agent/loop/keep_rule.h"
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace onelaunch::agent {
+namespace {
+
+std::string percent(double fraction) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * fraction);
+  return text;
+}
+
+std::string describe_gain(double gain) {
+  return gain >= 0 ? percent(gain) + " faster" : percent(-gain) + " slower";
+}
+
+}  // namespace
+
+KeepDecision decide_modelled(const std::vector<sandbox::Measurement>& incumbent,
+                             const std::vector<sandbox::Measurement>& candidate, double min_gain) {
+  std::map<std::int64_t, double> before;
+  for (const auto& time : incumbent) before[time.context] = time.us_median;
+  KeepDecision decision;
+  decision.us = sandbox::score_us(candidate);
+  const double incumbent_us = sandbox::score_us(incumbent);
+  if (before.size() != candidate.size() || !(decision.us > 0) || !(incumbent_us > 0)) {
+    decision.reason = "not timed on the same contexts as the incumbent";
+    return decision;
+  }
+  decision.ratio = incumbent_us / decision.us;
+  const double gain = decision.ratio - 1;
+  if (gain <= min_gain) {
+    decision.reason = describe_gain(gain) + " than the incumbent; more than " + percent(min_gain) + " is asked";
+    return decision;
+  }
+  for (const auto& time : candidate) {
+    const auto known = before.find(time.context);
+    const double loss = known == before.end() ? INFINITY : time.us_median / known->second - 1;
+    if (loss <= kContextLossMax) continue;
+    decision.reason = describe_gain(gain) + " on average, but " + percent(loss) + " slower at context " +
+                      std::to_string(time.context);
+    return decision;
+  }
+  decision.keep = true;
+  decision.reason = describe_gain(gain) + " than the incumbent";
+  return decision;
+}
+
+}  // namespace onelaunch::agent

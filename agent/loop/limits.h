@@ -1,0 +1,18 @@
+#pragma once
+// Every limit of a session, with its unit.
+
+#include <cstddef>
+
+namespace onelaunch::agent {
+
+struct SessionLimits {
+  double compile_s = 60;                 // one candidate
+  double grade_s_min = 60;               // one candidate: at least this ...
+  double grade_longest_times = 20;       // ... or this often the longest good grade seen
+  int tries = 3;                         // of one step when our own machinery fails
+  int unjudged_in_a_row = 3;             // candidates lost to our own failures before the session gives up
+  int candidates = 100000;
+  std::size_t source_bytes = 4u << 20;
+};
+
+}  // namespace onelaunch::agent

@@ -1,0 +1,242 @@
+#include "agent/loop/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/loop/best_kernel.h"
+#include "agent/loop/history.h"
+#include "agent/loop/keep_rule.h"
+
+namespace onelaunch::agent {
+namespace {
+
+std::optional<double> ratio(const std::optional<double>& reference, const std::optional<double>& us) {
+  if (!reference || !us || !(*us > 0)) return std::nullopt;
+  return *reference / *us;
+}
+
+traces::Decision decision_event(const Report& report) {
+  traces::Decision event;
+  event.candidate = report.candidate;
+  event.verdict = report.verdict == Verdict::keep ? "keep" : "revert";
+  event.outcome = report.outcome;
+  event.us = report.us;
+  event.ratio = event.low = event.high = report.over_incumbent;  // modelled times have no spread
+  event.n = report.us ? 1 : 0;
+  event.incumbent = report.incumbent;
+  event.reason = report.reason;
+  return event;
+}
+
+}  // namespace
+
+Session::Session(const tasks::Task& task, std::string seed_source, SessionPorts ports, SessionOptions options,
+                 std::optional<Continuation> continuation)
+    : ports_(ports),
+      options_(std::move(options)),
+      seed_source_(std::move(seed_source)),
+      continuation_(std::move(continuation)),
+      budget_(ports.clock, options_.wall, Seconds(ports.writer.active_s())),
+      meter_(ports.clock),
+      recorder_(ports.writer, ports.clock, continuation_ ? continuation_->state : traces::SessionState{}),
+      place_{.task = task, .sandbox = ports.sandbox, .clock = ports.clock, .observer = ports.observer,
+             .stop = ports.stop, .recorder = recorder_, .budget = budget_, .meter = meter_, .limits = options_.limits},
+      judge_(place_),
+      weight_seed_(options_.session_seed ? *options_.session_seed : random_seed()) {
+  if (continuation_)
+    for (const auto& [kind, seconds] : continuation_->attribution_s) meter_.add(kind, seconds);
+}
+
+Result<SessionResult> Session::run() {
+  Result<void> opened = start().and_then([&] { return open(); });
+  if (!opened) {
+    const bool stopped = place_.stopping(), late = budget_.work_end().passed(ports_.clock);
+    if (stopped) return close(StopReason::interrupted, "stopped before the first candidate");
+    if (late) return close(StopReason::cap, "the time was used before the first candidate");
+    return close(StopReason::error, opened.error().message).and_then([&](const SessionResult&) -> Result<SessionResult> {
+      return because(opened.error());
+    });
+  }
+  const StopReason reason = loop();
+  return close(reason, recorder_.status() ? "" : recorder_.status().error().message);
+}
+
+Result<void> Session::start() {
+  const sandbox::DeviceInfo& device = ports_.sandbox.device();
+  if (continuation_) {
+    const auto& before = continuation_->state.device;
+    recorder_.write(traces::Resume{.previous_uuid = before ? before->uuid : "", .uuid = device.uuid,
+                                   .spent_s = budget_.spent().count(), .recovered_events = continuation_->events,
+                                   .torn_line = continuation_->torn_line});
+  } else {
+    traces::SessionStart event;
+    event.harness_version = options_.harness_version;
+    event.task = place_.task.name;
+    event.variant = place_.task.variant.empty() ? "full" : place_.task.variant;
+    event.task_sha256 = place_.task.sha256;
+    event.agent = ports_.agent.name();
+    event.device = options_.device;
+    event.target = device.target;
+    event.wall_s = options_.wall.count();
+    event.reserve_s = budget_.reserve().count();
+    event.min_gain = options_.min_gain;
+    event.session_seed = options_.session_seed;
+    event.containment = device.containment;
+    event.rules = place_.task.rules;
+    recorder_.write(event);
+  }
+  return recorder_.status();
+}
+
+Result<void> Session::open() {
+  const auto weights = try_step(place_, "weights", "", budget_.work_end(),
+                                [&] { return ports_.sandbox.use_weights(weight_seed_); });
+  if (!weights) return because(weights.error(), "making the weights");
+  Result<Opened> opened = open_session(place_, judge_, seed_source_);
+  if (!opened) return because(opened.error());
+  opened_ = std::move(*opened);
+  if (const Result<void> saved = save_best(place_, opened_->incumbent); !saved) return saved;
+  return ports_.agent.begin(brief());
+}
+
+Brief Session::brief() const {
+  return {.task = place_.task.name, .variant = place_.task.variant, .seed_source = opened_->seed.proposal.source,
+          .history = judged_history(recorder_.state(), recorder_.writer().run())};
+}
+
+bool Session::time_for_another() const {
+  return budget_.left_for_work().count() > 0.8 * last_judgement_s_ && !budget_.work_end().passed(ports_.clock);
+}
+
+StopReason Session::loop() {
+  std::optional<Entrant> next;
+  const auto ends = [&](StopReason reason) { return drop(next), reason; };
+  for (;;) {
+    if (!recorder_.status() || lost_in_a_row_ >= options_.limits.unjudged_in_a_row) return ends(StopReason::error);
+    if (place_.stopping()) return ends(StopReason::interrupted);
+    if (!time_for_another()) return ends(StopReason::cap);
+    if (std::ssize(recorder_.state().attempts) > options_.limits.candidates) return ends(StopReason::budget);
+    if (!next) next = next_entrant();
+    if (!next && (place_.stopping() || !recorder_.status())) continue;
+    if (!next) return budget_.work_end().passed(ports_.clock) ? StopReason::cap : StopReason::finished;
+    Entrant current = std::move(*next);
+    next.reset();
+    const bool worth_it = budget_.left_for_work().count() > 2 * last_judgement_s_;
+    if (ports_.agent.looks_ahead() && worth_it) next = next_entrant();
+    judge(std::move(current));
+  }
+}
+
+std::optional<Session::Entrant> Session::next_entrant() {
+  ports_.observer.busy("waiting for " + ports_.agent.name());
+  const Spending spending(meter_, Spent::model);
+  auto proposal = try_step(place_, "asking " + ports_.agent.name(), "", budget_.work_end(),
+                           [&] { return ports_.agent.ask(budget_.work_end()); });
+  if (!proposal) lost_in_a_row_ = options_.limits.unjudged_in_a_row;
+  if (!proposal || !*proposal) return std::nullopt;
+  Entrant entrant{.id = "c" + std::to_string(recorder_.state().attempts.size()), .proposal = std::move(**proposal), .compiling = {}};
+  if (entrant.proposal.parent.empty()) entrant.proposal.parent = opened_->incumbent.id;
+  recorder_.candidate(entrant.id, entrant.proposal);
+  entrant.compiling = judge_.start_compile(entrant.proposal, budget_.work_end());
+  return entrant;
+}
+
+void Session::judge(Entrant entrant) {
+  const Seconds start = ports_.clock.now();
+  Judgement judgement =
+      judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end());
+  last_judgement_s_ = (ports_.clock.now() - start).count();
+  lost_in_a_row_ = judgement.judged || judgement.cut_short ? 0 : lost_in_a_row_ + 1;
+  const Report report = decide(entrant, judgement);
+  if (report.verdict != Verdict::unjudged) recorder_.write(decision_event(report));
+  if (report.verdict == Verdict::keep && recorder_.status()) keep(entrant, judgement, *report.us);
+  ports_.observer.decided(report);
+  ports_.agent.tell(report);
+}
+
+Report Session::decide(const Entrant& entrant, Judgement& judgement) {
+  Report report{.candidate = entrant.id, .proposal = entrant.proposal};
+  report.incumbent = opened_->incumbent.id;
+  report.baseline = opened_->baseline;
+  report.left_s = budget_.left_for_work().count();
+  if (!judgement.compiled.tunables.empty()) report.proposal.tunables = judgement.compiled.tunables;
+  if (!judgement.judged) {
+    report.outcome = "unjudged";
+    report.reason = judgement.why;
+    return report;
+  }
+  report.outcome = sandbox::name_of(judgement.grade.outcome);
+  if (!judgement.passed()) {
+    report.verdict = Verdict::reject;
+    report.reason = sandbox::explain(judgement.grade.outcome);
+    return report;
+  }
+  const KeepDecision decision = decide_modelled(opened_->incumbent.times, judgement.grade.times, options_.min_gain);
+  report.verdict = decision.keep ? Verdict::keep : Verdict::revert;
+  report.reason = decision.reason;
+  if (decision.us > 0) report.us = decision.us;
+  for (const sandbox::Measurement& time : judgement.grade.times)
+    report.times.push_back({.context = time.context, .us = time.us_median});
+  report.over_incumbent = ratio(opened_->incumbent.us, report.us);
+  report.over_seed = ratio(opened_->seed.us, report.us);
+  report.over_baseline = ratio(opened_->baseline_us, report.us);
+  report.modelled = std::string(kind_of(judgement.grade.times)) == "modelled";
+  return report;
+}
+
+void Session::keep(const Entrant& entrant, Judgement& judgement, double us) {
+  Standing best{.id = entrant.id, .proposal = entrant.proposal, .compiled = std::move(judgement.compiled),
+                .times = std::move(judgement.grade.times), .us = us};
+  best.proposal.tunables = best.compiled.tunables;
+  opened_->incumbent = std::move(best);
+  const auto saved = try_step(place_, "checkpoint", entrant.id, budget_.end(),
+                              [&] { return save_best(place_, opened_->incumbent); });
+  if (!saved) lost_in_a_row_ = options_.limits.unjudged_in_a_row;  // a kept kernel that cannot be saved ends it
+}
+
+// What was compiling ahead is not judged any more.
+void Session::drop(std::optional<Entrant>& entrant) {
+  if (!entrant) return;
+  if (entrant->compiling.wait_for(std::chrono::seconds(0)) != std::future_status::ready) ports_.sandbox.interrupt();
+  entrant->compiling.wait();
+  entrant.reset();
+}
+
+Result<SessionResult> Session::close(StopReason reason, const std::string& detail) {
+  place_.stops_tolerated = std::min(place_.stop.times(), 1);
+  SessionResult result{.reason = reason, .detail = detail};
+  Regraded regraded = Regraded::skipped;
+  if (opened_ && recorder_.status()) regraded = regrade_best(place_, opened_->incumbent);
+  result.verified = regraded == Regraded::passed;
+  if (opened_) {
+    result.best = opened_->incumbent.id;
+    result.best_us = opened_->incumbent.us;
+    result.seed_us = opened_->seed.us;
+    result.baseline = opened_->baseline;
+    result.baseline_us = opened_->baseline_us;
+    result.kind = kind_of(opened_->incumbent.times);
+    publish(result, regraded);
+  }
+  result.decisions = recorder_.state().decisions;
+  result.kept = recorder_.state().kept;
+  result.attribution_s = meter_.totals();
+  recorder_.write(traces::SessionEnd{.reason = name_of(reason), .detail = detail, .best = result.best,
+                                     .best_us = result.best_us, .over_seed = ratio(result.seed_us, result.best_us),
+                                     .over_baseline = ratio(result.baseline_us, result.best_us),
+                                     .baseline = result.baseline, .decisions = result.decisions, .kept = result.kept,
+                                     .attribution_s = result.attribution_s, .session_seed = weight_seed_});
+  result.active_s = recorder_.writer().active_s();
+  if (!recorder_.status()) return because(recorder_.status().error());
+  if (const Result<void> bundled = write_bundle(recorder_); !bundled) return because(bundled.error());
+  return result;
+}
+
+// Only what was kept over the seed and passed again is worth a place among the published kernels.
+void Session::publish(SessionResult& result, Regraded regraded) {
+  if (options_.publish.empty() || regraded != Regraded::passed || opened_->incumbent.id == opened_->seed.id) return;
+  const Result<std::filesystem::path> place = publish_best(recorder_.writer().run(), options_.publish);
+  if (place) result.published = *place;
+  else recorder_.infra_error(place.error().message, opened_->incumbent.id);
+}
+
+}  // namespace onelaunch::agent

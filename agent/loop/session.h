@@ -1,0 +1,111 @@
+#pragma once
+// One timed session: opens, asks and judges until its time is used, closes with its best kernel verified and on disk.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "agent/loop/agent.h"
+#include "agent/loop/closing.h"
+#include "agent/loop/judge.h"
+#include "agent/loop/limits.h"
+#include "agent/loop/observer.h"
+#include "agent/loop/opening.h"
+#include "agent/loop/stop.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "sandbox/host/sandbox.h"
+#include "tasks/task.h"
+#include "traces/fold.h"
+#include "traces/writer.h"
+
+namespace onelaunch::agent {
+
+// All borrowed for as long as the session lives.
+struct SessionPorts {
+  sandbox::Sandbox& sandbox;
+  const Clock& clock;
+  Agent& agent;
+  Observer& observer;
+  const StopRequest& stop;
+  traces::Writer& writer;
+};
+
+struct SessionOptions {
+  Seconds wall{3 * 3600.0};                   // active time over all legs
+  double min_gain = 0.003;                    // fraction
+  std::optional<std::uint64_t> session_seed;  // of the weights; secret and random when absent
+  std::string harness_version;
+  std::string device = "emu";                 // as asked for
+  std::filesystem::path publish;              // folder for <sha12>/; empty: not published
+  SessionLimits limits;
+};
+
+// A trace that is continued.
+struct Continuation {
+  traces::SessionState state;
+  std::uint64_t events = 0;
+  bool torn_line = false;
+  std::map<std::string, double> attribution_s;  // of the earlier legs
+};
+
+struct SessionResult {
+  StopReason reason = StopReason::error;
+  std::string detail;
+  std::string best, baseline;
+  std::optional<double> best_us, seed_us, baseline_us;
+  std::string kind = "modelled";
+  int decisions = 0, kept = 0;
+  bool verified = false;                      // the closing re-grade passed
+  std::filesystem::path published;            // empty when nothing was
+  double active_s = 0;
+  std::map<std::string, double> attribution_s;
+};
+
+class Session {
+ public:
+  // `seed_source` is used by a new session; a continued one has it on record.
+  Session(const tasks::Task& task, std::string seed_source, SessionPorts ports, SessionOptions options,
+          std::optional<Continuation> continuation = {});
+
+  // Fails on what ends a session from our side: a gate that passes a control, a seed that does not pass, a disk that
+  // refuses. What was recorded and kept until then stays on disk.
+  Result<SessionResult> run();
+
+ private:
+  struct Entrant {
+    std::string id;
+    Proposal proposal;
+    Compiling compiling;
+  };
+
+  Result<void> start();
+  Result<void> open();
+  Brief brief() const;
+  StopReason loop();
+  std::optional<Entrant> next_entrant();
+  void judge(Entrant entrant);
+  Report decide(const Entrant& entrant, Judgement& judgement);
+  void keep(const Entrant& entrant, Judgement& judgement, double us);
+  bool time_for_another() const;
+  void drop(std::optional<Entrant>& entrant);
+  Result<SessionResult> close(StopReason reason, const std::string& detail);
+  void publish(SessionResult& result, Regraded regraded);
+
+  SessionPorts ports_;
+  SessionOptions options_;
+  std::string seed_source_;
+  std::optional<Continuation> continuation_;
+  Budget budget_;
+  TimeMeter meter_;
+  Recorder recorder_;
+  Workplace place_;
+  Judge judge_;
+  std::uint64_t weight_seed_ = 0;
+  std::optional<Opened> opened_;
+  int lost_in_a_row_ = 0;
+  double last_judgement_s_ = 0;
+};
+
+}  // namespace onelaunch::agent
