@@ -1,0 +1,39 @@
+#pragma once
+// A candidate's module and buffers on the emulated device, worked by the host's messages.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "sandbox/emulator/device.h"
+#include "sandbox/protocol/messages.h"
+
+namespace onelaunch::worker {
+
+emu::DeviceProfile profile_for(const std::string& target);
+sandbox::DeviceFacts facts_of(const emu::DeviceProfile& profile);
+
+class EmulatedCandidate {
+ public:
+  // Replaces module and buffers. `weights`: backs the buffers that are parts of the weights.
+  sandbox::SetupReply set_up(const sandbox::SetupJob& job, UniqueFd weights);
+  sandbox::RunReply run(const sandbox::RunJob& job);
+
+ private:
+  std::optional<std::string> add_buffer(const sandbox::BufferSpec& spec, int weights);
+  // The bytes [offset, offset + count) of a buffer; empty when there is no such part.
+  std::span<std::byte> part(const std::string& buffer, std::uint64_t offset, std::uint64_t count);
+  std::optional<std::string> write(const sandbox::RunJob& job);
+  std::optional<std::string> launch(const sandbox::LaunchOrder& order, sandbox::RunReply& reply);
+  std::optional<std::string> read(const sandbox::BufferRead& order, sandbox::RunReply& reply);
+
+  struct Buffer { std::uint64_t address = 0, bytes = 0; bool weights = false; };
+  UniqueFd weights_;
+  std::unique_ptr<emu::Device> device_;
+  std::shared_ptr<emu::LoadedModule> module_;
+  std::map<std::string, Buffer> buffers_;
+};
+
+}  // namespace onelaunch::worker

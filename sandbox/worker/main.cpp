@@ -1,0 +1,35 @@
+// onelaunch-worker: everything that touches candidate code. Started by the host with a socket as descriptor 3.
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "base/clock.h"
+#include "sandbox/protocol/frame.h"
+#include "sandbox/worker/candidate_role.h"
+#include "sandbox/worker/compile_role.h"
+
+namespace {
+
+constexpr int kHostSocket = 3;
+
+int usage() {
+  std::fputs("onelaunch-worker is started by onelaunch; it is of no use by itself.\n", stderr);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace onelaunch;
+  if (argc != 2 || ::fcntl(kHostSocket, F_GETFD) < 0) return usage();
+  // Ctrl-C is for the host to act on: it ends us when it wants to.
+  ::signal(SIGINT, SIG_IGN);
+  const SystemClock clock;
+  sandbox::FrameChannel host{UniqueFd(kHostSocket)};
+  if (std::strcmp(argv[1], "compile") == 0) return worker::serve_compiles(host, clock);
+  if (std::strcmp(argv[1], "candidate") == 0) return worker::serve_candidate(host);
+  return usage();
+}
