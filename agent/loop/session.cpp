@@ -58,7 +58,7 @@ Result<SessionResult> Session::run() {
     });
   }
   const StopReason reason = loop();
-  return close(reason, recorder_.status() ? "" : recorder_.status().error().message);
+  return close(reason, reason == StopReason::error ? failure_ : "");
 }
 
 Result<void> Session::start() {
@@ -132,7 +132,7 @@ std::optional<Session::Entrant> Session::next_entrant() {
   const Spending spending(meter_, Spent::model);
   auto proposal = try_step(place_, "asking " + ports_.agent.name(), "", budget_.work_end(),
                            [&] { return ports_.agent.ask(budget_.work_end()); });
-  if (!proposal) lost_in_a_row_ = options_.limits.unjudged_in_a_row;
+  if (!proposal) give_up(proposal.error().message);
   if (!proposal || !*proposal) return std::nullopt;
   Entrant entrant{.id = "c" + std::to_string(recorder_.state().attempts.size()), .proposal = std::move(**proposal), .compiling = {}};
   if (entrant.proposal.parent.empty()) entrant.proposal.parent = opened_->incumbent.id;
@@ -147,6 +147,7 @@ void Session::judge(Entrant entrant) {
       judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end());
   last_judgement_s_ = (ports_.clock.now() - start).count();
   lost_in_a_row_ = judgement.judged || judgement.cut_short ? 0 : lost_in_a_row_ + 1;
+  if (lost_in_a_row_ > 0) failure_ = judgement.why;
   const Report report = decide(entrant, judgement);
   if (report.verdict != Verdict::unjudged) recorder_.write(decision_event(report));
   if (report.verdict == Verdict::keep && recorder_.status()) keep(entrant, judgement, *report.us);
@@ -191,7 +192,12 @@ void Session::keep(const Entrant& entrant, Judgement& judgement, double us) {
   opened_->incumbent = std::move(best);
   const auto saved = try_step(place_, "checkpoint", entrant.id, budget_.end(),
                               [&] { return save_best(place_, opened_->incumbent); });
-  if (!saved) lost_in_a_row_ = options_.limits.unjudged_in_a_row;  // a kept kernel that cannot be saved ends it
+  if (!saved) give_up(saved.error().message);  // a kept kernel that cannot be saved
+}
+
+void Session::give_up(const std::string& why) {
+  failure_ = why;
+  lost_in_a_row_ = options_.limits.unjudged_in_a_row;
 }
 
 // What was compiling ahead is not judged any more.

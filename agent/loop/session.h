@@ -89,6 +89,7 @@ class Session {
   Report decide(const Entrant& entrant, Judgement& judgement);
   void keep(const Entrant& entrant, Judgement& judgement, double us);
   bool time_for_another() const;
+  void give_up(const std::string& why);
   void drop(std::optional<Entrant>& entrant);
   Result<SessionResult> close(StopReason reason, const std::string& detail);
   void publish(SessionResult& result, Regraded regraded);
@@ -104,7 +105,8 @@ class Session {
   Judge judge_;
   std::uint64_t weight_seed_ = 0;
   std::optional<Opened> opened_;
-  int lost_in_a_row_ = 0;
+  int lost_in_a_row_ = 0;      // candidates, to failures of ours
+  std::string failure_;        // the last of them
   double last_judgement_s_ = 0;
 };
 
