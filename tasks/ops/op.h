@@ -68,6 +68,7 @@ struct OpKind {
   // How many experts of the int4 weights a token uses; null: all.
   std::int64_t (*experts_used)(const OpView&) = nullptr;
   void (*eager)(const OpView&, EagerBuilder&) = nullptr;
+  bool chooses = false;                  // its result hangs on an order that an error could flip; sets OpRun::margin
 };
 
 std::span<const OpKind> op_kinds();

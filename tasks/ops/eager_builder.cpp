@@ -1,0 +1,123 @@
+#include "tasks/ops/eager_builder.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace onelaunch::tasks {
+namespace {
+
+// What every kernel may use. Reductions leave the result in every thread of a 256-thread block.
+constexpr const char* kPrelude = R"cuda(
+#include <cuda_bf16.h>
+using bf16 = __nv_bfloat16;
+
+__device__ inline float load(const bf16* p, long long i) { return __bfloat162float(p[i]); }
+__device__ inline float load(const float* p, long long i) { return p[i]; }
+__device__ inline void store(bf16* p, long long i, float value) { p[i] = __float2bfloat16_rn(value); }
+__device__ inline void store(float* p, long long i, float value) { p[i] = value; }
+__device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+__device__ inline float silu(float x) { return x * sigmoid(x); }
+
+__device__ inline float warp_sum(float value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+  return value;
+}
+__device__ inline float warp_max(float value) {
+  for (int step = 16; step > 0; step /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
+  return value;
+}
+__device__ inline float block_sum(float value) {
+  __shared__ float part[8];
+  value = warp_sum(value);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+  __syncthreads();
+  float sum = 0;
+  for (int w = 0; w < 8; ++w) sum += part[w];
+  __syncthreads();
+  return sum;
+}
+__device__ inline float block_max(float value) {
+  __shared__ float part[8];
+  value = warp_max(value);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+  __syncthreads();
+  float top = part[0];
+  for (int w = 1; w < 8; ++w) top = fmaxf(top, part[w]);
+  __syncthreads();
+  return top;
+}
+)cuda";
+
+std::string pointer_to(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return "float*";
+    case DType::bf16: return "bf16*";
+    case DType::u8: return "unsigned char*";
+    case DType::i32: return "int*";
+  }
+  OL_CHECK(false, "a dtype without a C type");
+}
+
+}  // namespace
+
+void EagerBuilder::source(const char* device_functions) {
+  if (std::find(sources_.begin(), sources_.end(), device_functions) == sources_.end())
+    sources_.push_back(device_functions);
+}
+
+EagerOperand EagerBuilder::buffer(const std::string& name, std::int64_t elements, DType dtype) {
+  if (buffer_names_.insert(name).second)
+    plan_.buffers.push_back({name, static_cast<std::size_t>(elements) * element_bytes(dtype)});
+  return {EagerArgument::Kind::buffer, name, pointer_to(dtype)};
+}
+
+EagerOperand EagerBuilder::of(const Operand& operand) {
+  return {EagerArgument::Kind::buffer, operand.name, pointer_to(operand.dtype)};
+}
+
+EagerOperand EagerBuilder::part(const Operand& int4_weight, const char* member) {
+  const bool packed = std::string(member) == "packed";
+  return {EagerArgument::Kind::buffer, int4_weight.name + "." + member, packed ? "unsigned char*" : "bf16*"};
+}
+
+void EagerBuilder::launch(const OpView& view, const EagerKernel& kernel) {
+  std::string parameters, names;
+  EagerLaunch launch;
+  for (const EagerOperand& operand : kernel.operands) {
+    const std::string name = "a" + std::to_string(launch.arguments.size());
+    parameters += (names.empty() ? "" : ", ") + operand.type + " " + name;
+    names += (names.empty() ? "" : ", ") + name;
+    launch.arguments.push_back({operand.kind, operand.buffer});
+  }
+  const std::string key = kernel.function + "(" + parameters + ")" + std::to_string(kernel.block);
+  const auto [entry, fresh] = entries_.try_emplace(key, "eager_" + std::to_string(entries_.size()));
+  if (fresh)
+    wrappers_ += "\nextern \"C\" __global__ void __launch_bounds__(" + std::to_string(kernel.block) + ") " +
+                 entry->second + "(" + parameters + ") {\n  " + kernel.function + "(" + names + ");\n}\n";
+  launch.op = view.op->name;
+  launch.entry = entry->second;
+  launch.grid = static_cast<unsigned>(kernel.grid);
+  launch.block = static_cast<unsigned>(kernel.block);
+  launch.dynamic_smem = 0;
+  plan_.launches.push_back(std::move(launch));
+}
+
+EagerPlan EagerBuilder::take() {
+  plan_.source = "// One kernel an op, as a framework would run it. Generated from the task.\n";
+  plan_.source += kPrelude;
+  for (const char* text : sources_) plan_.source += text;
+  plan_.source += wrappers_;
+  return std::move(plan_);
+}
+
+std::int64_t float_bits(double value) { return std::bit_cast<std::int32_t>(static_cast<float>(value)); }
+
+std::string instance(const std::string& function, std::initializer_list<std::int64_t> constants) {
+  std::string text;
+  for (const std::int64_t constant : constants) text += (text.empty() ? "" : ", ") + std::to_string(constant);
+  return function + "<" + text + ">";
+}
+
+}  // namespace onelaunch::tasks

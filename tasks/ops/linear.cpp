@@ -1,0 +1,58 @@
+// linear
+
+#include "tasks/ops/checks.h"
+#include "tasks/ops/dense.h"
+#include "tasks/ops/eager_builder.h"
+#include "tasks/ops/kinds.h"
+
+namespace onelaunch::tasks {
+namespace {
+
+Result<std::vector<Value>> infer(const OpView& view) {
+  const std::int64_t in = extent(view.in[0], 0), out = extent(view.in[1], 0);
+  return Checks()
+      .vector(view.in[0])
+      .type(view.in[1], DType::bf16)
+      .require(view.in[1].shape == std::vector{out, in},
+               view.in[1].name + " must have shape [out, " + std::to_string(in) + "]")
+      .gives({{view.op->round_to, {out}}});
+}
+
+void evaluate(OpRun& run) { multiply_rows(*run.place.pool, run.bf16(1), run.in(0), run.out(0)); }
+
+double flops(const OpView& view, std::int64_t) { return 2.0 * static_cast<double>(view.in[1].elements()); }
+
+constexpr const char* kSource = R"cuda(
+// y = weight x, weight (out, in): a warp a row.
+template <int in, int out, class X, class Y>
+__device__ void linear(const X* x, const bf16* weight, Y* y) {
+  const int row = blockIdx.x * 8 + threadIdx.x / 32;
+  if (row >= out) return;
+  float sum = 0;
+  for (int k = threadIdx.x % 32; k < in; k += 32) sum += load(x, k) * load(weight, (long long)row * in + k);
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) store(y, row, sum);
+}
+)cuda";
+
+void eager(const OpView& view, EagerBuilder& builder) {
+  const std::int64_t in = extent(view.in[0], 0), out = extent(view.in[1], 0);
+  builder.source(kSource);
+  builder.launch(view, {.function = instance("linear", {in, out}),
+                        .operands = {builder.of(view.in[0]), builder.of(view.in[1]), builder.of(view.out[0])},
+                        .grid = blocks_for(out, 8)});
+}
+
+}  // namespace
+
+OpKind linear_kind() {
+  using Is = Parameter::Is;
+  return {.name = "linear",
+          .documentation = "y[o] = sum over i of weight[o][i] * x[i]; weight is bf16 (out, in)",
+          .inputs = {{"x", Is::value}, {"weight", Is::weight}},
+          .outputs = {{"y", Is::value}},
+          .attributes = {},
+          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+}
+
+}  // namespace onelaunch::tasks
