@@ -21,7 +21,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value 
 
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) {
+    if (!all.empty()) all += ", ";
+    all += word;
+  }
   return all.empty() ? "none" : all;
 }
 

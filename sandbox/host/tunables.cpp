@@ -79,7 +79,8 @@ class Blanker {
   }
   void blank_raw() {
     const std::size_t open = std::min(text_.find('(', at_), text_.size());
-    const std::string end = ")" + text_.substr(at_ + 1, open - at_ - 1) + "\"";
+    std::string end(1, ')');
+    end.append(text_, at_ + 1, open - at_ - 1).append(1, '"');
     const std::size_t stop = std::min(text_.find(end, open), text_.size() - end.size()) + end.size();
     while (at_ < std::min(stop, text_.size())) blank();
     line_is_empty_ = false;
@@ -160,7 +161,10 @@ Result<void> add(std::vector<Tunable>& tunables, Tunable tunable) {
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ", ";
+    text += word;
+  }
   return text;
 }
 

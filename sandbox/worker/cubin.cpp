@@ -2,6 +2,8 @@
 
 #include <elf.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -58,16 +60,16 @@ std::optional<std::string> after(const std::string& name, std::string_view prefi
 }
 
 // Attributes of .nv.info: format, id, then a 16-bit value or a size and that many bytes.
-constexpr unsigned char kSized = 4, kFrameSize = 0x11;
+constexpr unsigned char kSized = 4, kFrameSize = 0x11, kRegisterCount = 0x2f;
 
-// The largest stack frame named in `info`; the attribute's payload is a symbol index and a size.
-std::uint64_t frame_bytes(std::string_view info, std::uint32_t symbol) {
+// The largest value of an attribute whose payload is a symbol's index and a number.
+std::uint64_t attribute(std::string_view info, unsigned char wanted, std::uint32_t symbol) {
   std::uint64_t largest = 0;
   for (std::size_t offset = 0; offset + 4 <= info.size();) {
     const auto format = static_cast<unsigned char>(info[offset]);
     const auto id = static_cast<unsigned char>(info[offset + 1]);
     const std::uint16_t size = *at<std::uint16_t>(info, offset + 2);
-    if (format == kSized && id == kFrameSize && size >= 8 && at<std::uint32_t>(info, offset + 4) == symbol)
+    if (format == kSized && id == wanted && size >= 8 && at<std::uint32_t>(info, offset + 4) == symbol)
       largest = std::max<std::uint64_t>(largest, at<std::uint32_t>(info, offset + 8).value_or(0));
     offset += 4u + (format == kSized ? size : 0u);
   }
@@ -103,8 +105,11 @@ Result<std::vector<EntryResources>> cubin_resources(std::string_view cubin) {
     if (!name) continue;
     EntryResources entry;
     entry.entry = *name;
-    entry.registers = static_cast<int>(section.header.sh_info >> 24);
-    entry.local_bytes = frame_bytes(info, section.header.sh_info & 0xffffff);
+    const std::uint32_t symbol = section.header.sh_info & 0xffffff;
+    // CUDA 12 keeps the count in the section header, CUDA 13 among the attributes.
+    entry.registers = static_cast<int>(
+        std::max<std::uint64_t>(section.header.sh_info >> 24, attribute(info, kRegisterCount, symbol)));
+    entry.local_bytes = attribute(info, kFrameSize, symbol);
     entries.push_back(entry);
   }
   for (const Section& section : *sections) {

@@ -38,13 +38,13 @@ typedef int64_t intmax_t; typedef uint64_t uintmax_t;
 #define UINT64_MAX ULLONG_MAX
 #define SIZE_MAX UINT64_MAX
 #ifndef INFINITY
-#define INFINITY __builtin_huge_valf()
+#define INFINITY (__builtin_bit_cast(float, 0x7f800000u))
 #endif
 #ifndef NAN
-#define NAN __builtin_nanf("")
+#define NAN (__builtin_bit_cast(float, 0x7fffffffu))
 #endif
 #ifndef HUGE_VALF
-#define HUGE_VALF __builtin_huge_valf()
+#define HUGE_VALF (__builtin_bit_cast(float, 0x7f800000u))
 #endif
 #ifndef M_PI
 #define M_E 2.7182818284590452354
@@ -104,6 +104,14 @@ constexpr const char* kCstdio = R"(#pragma once
 namespace std { using ::printf; }
 )";
 
+constexpr const char* kAlgorithm = R"(#pragma once
+namespace std {
+template <class T> constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
+template <class T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+template <class T> constexpr const T& clamp(const T& x, const T& low, const T& high) { return x < low ? low : high < x ? high : x; }
+}
+)";
+
 // CUDA's own libcu++ stands in for the rest of the standard library.
 #define ONELAUNCH_CCCL(header) "#pragma once\n#include <cuda/std/" header ">\nnamespace std { using namespace cuda::std; }\n"
 
@@ -119,7 +127,7 @@ constexpr Shim kShims[] = {
     {"device_launch_parameters.h", kNothing}, {"device_functions.h", kNothing},
     {"type_traits", ONELAUNCH_CCCL("type_traits")}, {"limits", ONELAUNCH_CCCL("limits")},
     {"array", ONELAUNCH_CCCL("array")}, {"utility", ONELAUNCH_CCCL("utility")}, {"tuple", ONELAUNCH_CCCL("tuple")},
-    {"bit", ONELAUNCH_CCCL("bit")}, {"algorithm", ONELAUNCH_CCCL("algorithm")},
+    {"bit", ONELAUNCH_CCCL("bit")}, {"algorithm", kAlgorithm},
     {"functional", ONELAUNCH_CCCL("functional")}, {"concepts", ONELAUNCH_CCCL("concepts")},
     {"initializer_list", ONELAUNCH_CCCL("initializer_list")}, {"numeric", ONELAUNCH_CCCL("numeric")},
 };

@@ -1,0 +1,56 @@
+#include "sandbox/protocol/messages.h"
+
+#include <gtest/gtest.h>
+
+#include "sandbox/protocol/outcome.h"
+
+namespace onelaunch::sandbox {
+namespace {
+
+RunJob a_job() {
+  RunJob job;
+  job.fills.push_back({"scratch", true, 7});
+  job.writes.push_back({"token", 2, std::string("\0\xff\x01", 3)});
+  LaunchOrder order;
+  order.entry = "megakernel";
+  order.grid = 132;
+  order.parameters = std::string(64, '\0');
+  order.relocations.push_back({8, "weights w"});
+  order.cooperative = false;
+  job.launches.push_back(order);
+  job.reads.push_back({"y", 0, 512, true});
+  return job;
+}
+
+TEST(Messages, ComeBackAsTheyWereSent) {
+  const auto job = decode_run_job(encode(a_job()));
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->writes.at(0).bytes, std::string("\0\xff\x01", 3));
+  EXPECT_EQ(job->launches.at(0).relocations.at(0).buffer, "weights w");
+  EXPECT_FALSE(job->launches.at(0).cooperative);
+  EXPECT_TRUE(job->reads.at(0).digest);
+  EXPECT_EQ(kind_of_message(encode(a_job())), "run");
+}
+
+TEST(Messages, AreRefusedWhenCutOffAnywhere) {
+  const std::string whole = encode(a_job());
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    EXPECT_FALSE(decode_run_job(whole.substr(0, length))) << length;
+  EXPECT_FALSE(decode_run_job(whole + "x"));
+}
+
+TEST(Messages, AreRefusedWhenOfAnotherKindOrWithValuesOutOfRange) {
+  EXPECT_FALSE(decode_run_reply(encode(a_job())));
+  CompileReply reply;
+  reply.status = static_cast<CompileReply::Status>(99);
+  EXPECT_FALSE(decode_compile_reply(encode(reply)));
+}
+
+TEST(Outcomes, HaveNamesAndExplanations) {
+  EXPECT_STREQ(name_of(Outcome(TimedOut{"the launch", 2})), "timed_out");
+  EXPECT_EQ(explain(TimedOut{"the launch", 2}), "ran out of time: the launch took longer than 2 s");
+  EXPECT_STREQ(name_of(Outcome(Refused{"grid", "too large"})), "refused");
+}
+
+}  // namespace
+}  // namespace onelaunch::sandbox
