@@ -146,6 +146,7 @@ struct Oracle::State {
 
 Oracle::Oracle(const Task& task, std::span<const std::byte> weights, int threads)
     : state_(std::make_unique<State>(task, weights, threads)) {}
+Oracle::Oracle(Oracle&&) noexcept = default;
 Oracle::~Oracle() = default;
 
 void Oracle::reset(std::vector<Bytes> states, std::int64_t position, std::int64_t capacity) {

@@ -25,6 +25,7 @@ class Oracle {
  public:
   // Borrows the task and the weight arena (tasks/generator.h).
   Oracle(const Task& task, std::span<const std::byte> weights, int threads);
+  Oracle(Oracle&&) noexcept;
   ~Oracle();
 
   // Starts a chain: one buffer per state tensor in task order, `position` tokens cached, caches of `capacity` rows.
