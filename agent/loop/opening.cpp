@@ -110,7 +110,7 @@ Result<void> check_controls(Workplace& place, Deadline end) {
 Result<Standing> stand(const std::string& id, Proposal proposal, Judgement judgement) {
   if (!judgement.judged) return unavailable(id + " could not be judged: " + judgement.why);
   if (!judgement.passed())
-    return invalid("kernel " + id + " does not pass: " + sandbox::explain(judgement.grade.outcome));
+    return fail(Error::Kind::internal, id + " does not pass: " + sandbox::explain(judgement.grade.outcome));
   proposal.tunables = judgement.compiled.tunables;
   const double us = sandbox::score_us(judgement.grade.times);
   return Standing{.id = id, .proposal = std::move(proposal), .compiled = std::move(judgement.compiled),

@@ -68,6 +68,8 @@ Result<void> Session::start() {
     recorder_.write(traces::Resume{.previous_uuid = before ? before->uuid : "", .uuid = device.uuid,
                                    .spent_s = budget_.spent().count(), .recovered_events = continuation_->events,
                                    .torn_line = continuation_->torn_line});
+    if (const auto& begun = continuation_->state.start; begun && begun->wall_s != options_.wall.count())
+      recorder_.write(traces::Note{.author = "onelaunch", .text = "the cap is now " + print_duration(options_.wall)});
   } else {
     traces::SessionStart event;
     event.harness_version = options_.harness_version;
@@ -132,7 +134,8 @@ std::optional<Session::Entrant> Session::next_entrant() {
   const Spending spending(meter_, Spent::model);
   auto proposal = try_step(place_, "asking " + ports_.agent.name(), "", budget_.work_end(),
                            [&] { return ports_.agent.ask(budget_.work_end()); });
-  if (!proposal) give_up(proposal.error().message);
+  const bool over = place_.stopping() || budget_.work_end().passed(ports_.clock);
+  if (!proposal && !over) give_up(proposal.error().message);
   if (!proposal || !*proposal) return std::nullopt;
   Entrant entrant{.id = "c" + std::to_string(recorder_.state().attempts.size()), .proposal = std::move(**proposal), .compiling = {}};
   if (entrant.proposal.parent.empty()) entrant.proposal.parent = opened_->incumbent.id;

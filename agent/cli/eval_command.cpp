@@ -1,0 +1,153 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/commands.h"
+#include "agent/cli/exit_code.h"
+#include "agent/cli/open_device.h"
+#include "agent/cli/report_text.h"
+#include "agent/cli/terminal.h"
+#include "agent/loop/limits.h"
+#include "base/files.h"
+#include "tasks/catalog.h"
+
+namespace onelaunch::cli {
+namespace {
+
+struct EvalOptions {
+  std::string task, kernel, variant, device = "auto", target = "sm_90a", check = "all";
+  std::vector<std::int64_t> contexts;
+  std::optional<std::uint64_t> seed;
+  int schedules = 1;
+  std::vector<std::string> defines;
+  bool json = false;
+};
+
+constexpr double kEvalSecondsMax = 3600;
+
+using Json = nlohmann::ordered_json;
+
+Json measurement_json(const sandbox::Measurement& time) {
+  Json json = {{"context", time.context}, {"kind", time.modelled ? "modelled" : "measured"}, {"us", time.us_median},
+               {"dram_mb", time.dram_mb}, {"barriers", time.barriers}, {"warp_instructions", time.warp_instructions},
+               {"host_seconds", time.host_seconds}};
+  json["phases"] = Json::array();
+  for (const sandbox::PhaseTime& phase : time.phases)
+    json["phases"].push_back({{"name", phase.name}, {"us", phase.us}, {"dram_mb", phase.dram_mb}, {"bound", phase.bound}});
+  return json;
+}
+
+Json gate_json(const sandbox::GateResult& gate) {
+  return {{"stage", gate.stage}, {"passed", gate.passed}, {"test", gate.test}, {"tensor", gate.tensor},
+          {"index", gate.index}, {"got", gate.got}, {"want", gate.want}, {"tolerance", gate.tolerance},
+          {"context", gate.context}, {"step", gate.step}, {"seed", gate.seed}, {"detail", gate.detail}};
+}
+
+void print_json(const sandbox::Compiled& compiled, const sandbox::Grade& grade) {
+  Json json;
+  json["outcome"] = sandbox::name_of(grade.outcome);
+  json["explanation"] = sandbox::explain(grade.outcome);
+  json["source_sha256"] = compiled.source_sha256;
+  json["tunables"] = compiled.tunables;
+  json["compile_s"] = compiled.seconds;
+  json["registers"] = compiled.resources.registers;
+  json["spill_bytes"] = compiled.resources.spill_bytes;
+  json["log"] = compiled.log;
+  json["gates"] = Json::array();
+  for (const auto& gate : grade.gates) json["gates"].push_back(gate_json(gate));
+  json["times"] = Json::array();
+  for (const auto& time : grade.times) json["times"].push_back(measurement_json(time));
+  if (!grade.times.empty()) json["us"] = sandbox::score_us(grade.times);
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+std::string compile_text(const sandbox::Compiled& compiled) {
+  std::string text = "compile   " + format_number("%.2f s", compiled.seconds) + (compiled.cached ? " (cached)" : "") +
+                     ", " + std::to_string(compiled.resources.registers) + " registers, " +
+                     std::to_string(compiled.resources.spill_bytes) + " spill bytes, " +
+                     std::to_string(compiled.resources.static_smem_bytes + compiled.launch.dynamic_smem) +
+                     " bytes of shared memory\n";
+  if (!compiled.tunables.empty()) text += "tunables  " + format_values(compiled.tunables) + "\n";
+  if (!compiled.log.empty()) text += compiled.log + (compiled.log.back() == '\n' ? "" : "\n");
+  return text;
+}
+
+std::string result_text(const sandbox::Grade& grade) {
+  const bool passed = std::holds_alternative<sandbox::Passed>(grade.outcome);
+  if (!passed) return "rejected  " + std::string(sandbox::name_of(grade.outcome)) + ": " + sandbox::explain(grade.outcome) + "\n";
+  std::string text = "passed";
+  if (!grade.times.empty())
+    text += "    " + format_number("%.2f us a token, ", sandbox::score_us(grade.times)) +
+            (grade.times.front().modelled ? "modelled" : "measured") + ", geometric mean over the contexts";
+  return text + "\n";
+}
+
+Result<sandbox::Grade> grade_kernel(sandbox::Sandbox& sandbox, const sandbox::Compiled& compiled,
+                                    const EvalOptions& options, const Clock& clock) {
+  if (!std::holds_alternative<sandbox::Passed>(compiled.outcome)) return sandbox::Grade{.outcome = compiled.outcome};
+  return sandbox.grade(compiled,
+                       {.check = options.check == "quick" ? sandbox::Check::quick : sandbox::Check::full,
+                        .contexts = options.contexts,
+                        .seed = options.seed,
+                        .schedules = options.schedules},
+                       Deadline::after(clock, Seconds(kEvalSecondsMax)));
+}
+
+Result<int> evaluate(const EvalOptions& options) {
+  const SystemClock clock;
+  const Result<tasks::Task> task = tasks::load_task(options.task, options.variant);
+  if (!task) return because(task.error());
+  const Result<std::string> source = read_file(options.kernel, agent::SessionLimits{}.source_bytes);
+  if (!source) return because(source.error());
+  const Result<sandbox::TunableValues> tunables = parse_defines(options.defines);
+  if (!tunables) return because(tunables.error());
+  ProgressLine progress;
+  progress.busy("making the weights");
+  auto sandbox = open_device(*task, {.device = options.device, .target = options.target}, clock);
+  if (!sandbox) return because(sandbox.error());
+  if (options.seed)
+    if (const Result<void> made = (*sandbox)->use_weights(*options.seed); !made) return because(made.error());
+  progress.busy("compiling");
+  const auto compiled = (*sandbox)->compile({.source = *source, .tunables = *tunables},
+                                            Deadline::after(clock, Seconds(agent::SessionLimits{}.compile_s)));
+  if (!compiled) return because(compiled.error(), "compiling");
+  if (!options.json) progress.print(compile_text(*compiled));
+  progress.busy("checking and timing");
+  const Result<sandbox::Grade> grade = grade_kernel(**sandbox, *compiled, options, clock);
+  progress.done();
+  if (!grade) return because(grade.error(), "grading");
+  if (options.json) print_json(*compiled, *grade);
+  else std::cout << grade_text(*grade) << result_text(*grade);
+  return std::holds_alternative<sandbox::Passed>(grade->outcome) ? kOk : kRejected;
+}
+
+}  // namespace
+
+void add_eval_command(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<EvalOptions>();
+  CLI::App* command = app.add_subcommand("eval", "Compile, check and time one kernel.");
+  command->add_option("TASK", options->task, "Name of a task or path to a task.json")->required();
+  command->add_option("KERNEL", options->kernel, "CUDA C++ source")->required();
+  command->add_option("--variant", options->variant, "Variant of the task, such as tiny");
+  command->add_option("--device", options->device, "auto (default) or emu");
+  command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
+  command->add_option("--context", options->contexts, "Only these contexts (cached tokens)")
+      ->check(CLI::NonNegativeNumber)->allow_extra_args(false);
+  command->add_option("--seed", options->seed, "Of weights, states and tokens; random when absent");
+  command->add_option("--check", options->check, "quick: first context, fewest steps; all (default)")
+      ->check(CLI::IsMember({"quick", "all"}));
+  command->add_option("--schedules", options->schedules, "Block schedules to run on the emulator (default 1)")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("-D", options->defines, "Value of a tunable, NAME=VALUE")->allow_extra_args(false);
+  command->add_flag("--json", options->json, "The result as JSON");
+  command->footer(
+      "Exit status 0 passed, 3 rejected.\n"
+      "Example:\n  onelaunch eval rmsnorm_linear tasks/library/rmsnorm_linear/seed.cu --variant tiny --device emu");
+  command->callback([options, &exit_code] {
+    const Result<int> code = evaluate(*options);
+    exit_code = code ? *code : report(code.error());
+  });
+}
+
+}  // namespace onelaunch::cli

@@ -1,0 +1,44 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "agent/cli/commands.h"
+#include "agent/cli/exit_code.h"
+#include "traces/leaderboard.h"
+
+namespace onelaunch::cli {
+namespace {
+
+struct LeaderboardOptions {
+  std::vector<std::string> paths{"traces/runs"};
+  traces::BoardFormat format = traces::BoardFormat::table;
+  bool json = false;
+};
+
+int print_leaderboard(const LeaderboardOptions& options) {
+  const auto board = traces::make_board({options.paths.begin(), options.paths.end()});
+  if (!board) return report(board.error());
+  std::cout << traces::print_board(*board, options.json ? traces::BoardFormat::json : options.format);
+  for (const std::string& skipped : board->skipped) std::cerr << "skipped " << skipped << "\n";
+  return kOk;
+}
+
+}  // namespace
+
+void add_leaderboard_command(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<LeaderboardOptions>();
+  CLI::App* command = app.add_subcommand("leaderboard", "Rank recorded sessions. Needs no GPU.");
+  command->add_option("PATH", options->paths, "Run directories, traces, or folders of them (default traces/runs)");
+  const std::map<std::string, traces::BoardFormat> formats = {{"table", traces::BoardFormat::table},
+                                                              {"md", traces::BoardFormat::md},
+                                                              {"csv", traces::BoardFormat::csv},
+                                                              {"json", traces::BoardFormat::json}};
+  command->add_option("--format", options->format, "table, md, csv or json")
+      ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case));
+  command->add_flag("--json", options->json, "The same as --format json");
+  command->footer("Example:\n  onelaunch leaderboard traces/runs --format md");
+  command->callback([options, &exit_code] { exit_code = print_leaderboard(*options); });
+}
+
+}  // namespace onelaunch::cli

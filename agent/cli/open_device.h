@@ -1,0 +1,27 @@
+#pragma once
+// Turns --device and --target into a sandbox for one task.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "sandbox/host/sandbox.h"
+#include "tasks/task.h"
+
+namespace onelaunch::cli {
+
+struct DeviceOptions {
+  std::string device = "auto";   // "auto", "emu"
+  std::string target = "sm_90a";
+};
+
+// "emu"; fails (invalid_input) on a device that this build does not have.
+Result<std::string> choose_device(const std::string& device);
+
+// Borrows the task and the clock.
+Result<std::unique_ptr<sandbox::Sandbox>> open_device(const tasks::Task& task, const DeviceOptions& options,
+                                                      const Clock& clock);
+
+}  // namespace onelaunch::cli

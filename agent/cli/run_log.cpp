@@ -1,0 +1,96 @@
+#include "agent/cli/run_log.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "agent/cli/report_text.h"
+#include "agent/loop/budget.h"
+
+namespace onelaunch::cli {
+namespace {
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
+}
+
+std::string best_line(const agent::SessionResult& result) {
+  if (!result.best_us) return "none";
+  std::string line = result.best + "  " + format_number("%.2f us a token, ", *result.best_us) + result.kind;
+  if (result.baseline_us)
+    line += format_number(", %.2fx over ", *result.baseline_us / *result.best_us) + result.baseline;
+  if (result.seed_us) line += format_number(", %.3fx over the seed", *result.seed_us / *result.best_us);
+  return line + (result.verified ? "; passed again on fresh weights" : "; not re-graded");
+}
+
+std::string time_line(const agent::SessionResult& result) {
+  std::string line;
+  for (const auto& [kind, seconds] : result.attribution_s)
+    if (seconds >= 0.005 * result.active_s)
+      line += (line.empty() ? "" : ", ") + kind + " " + agent::print_duration(Seconds(seconds));
+  return line;
+}
+
+std::string reason_line(const agent::SessionResult& result) {
+  std::string line = name_of(result.reason);
+  switch (result.reason) {
+    case agent::StopReason::cap: line += ": its time is used"; break;
+    case agent::StopReason::finished: line += ": the agent has no further idea"; break;
+    case agent::StopReason::interrupted: line += ": it was asked to stop"; break;
+    case agent::StopReason::budget: line += ": a limit is reached"; break;
+    case agent::StopReason::error: break;
+  }
+  return result.detail.empty() ? line : line + " (" + first_line(result.detail) + ")";
+}
+
+}  // namespace
+
+void RunLog::say(const std::string& topic, const std::string& line) {
+  if (!quiet_) progress_.print(padded(topic, 10) + line);
+}
+
+void RunLog::busy(const std::string& what) { progress_.busy(what); }
+
+void RunLog::decided(const agent::Report& report) {
+  ++judged_;
+  if (!quiet_) progress_.print(format_number("%4.0f  ", judged_) + report_line(report));
+}
+
+std::string summary_text(const agent::SessionResult& result, const std::string& run, Seconds wall) {
+  std::ostringstream text;
+  text << "\n"
+       << padded("ended", 10) << reason_line(result) << ", after " << agent::print_duration(Seconds(result.active_s))
+       << " of " << agent::print_duration(wall) << "\n"
+       << padded("judged", 10) << result.decisions << " candidates, " << result.kept << " kept\n"
+       << padded("best", 10) << best_line(result) << "\n"
+       << padded("time", 10) << time_line(result) << "\n";
+  if (result.best_us) text << padded("kernel", 10) << run << "/best/kernel.cu\n";
+  if (!result.published.empty()) text << padded("published", 10) << result.published.string() << "\n";
+  text << padded("trace", 10) << run << "/events.jsonl\n"
+       << padded("next", 10) << "onelaunch replay " << run << " --view\n";
+  return text.str();
+}
+
+std::string summary_json(const agent::SessionResult& result, const std::string& run, Seconds wall) {
+  using Json = nlohmann::ordered_json;
+  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  Json json;
+  json["reason"] = name_of(result.reason);
+  json["detail"] = result.detail;
+  json["run"] = run;
+  json["best"] = result.best;
+  json["kind"] = result.kind;
+  json["best_us"] = number(result.best_us);
+  json["seed_us"] = number(result.seed_us);
+  json["baseline"] = result.baseline;
+  json["baseline_us"] = number(result.baseline_us);
+  json["verified"] = result.verified;
+  json["decisions"] = result.decisions;
+  json["kept"] = result.kept;
+  json["wall_s"] = wall.count();
+  json["active_s"] = result.active_s;
+  json["attribution_s"] = result.attribution_s;
+  json["published"] = result.published.string();
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace onelaunch::cli
