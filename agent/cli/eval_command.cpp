@@ -104,10 +104,9 @@ Result<int> evaluate(const EvalOptions& options) {
   if (!tunables) return because(tunables.error());
   ProgressLine progress;
   progress.busy("making the weights");
-  auto sandbox = open_device(*task, {.device = options.device, .target = options.target}, clock);
+  auto sandbox = open_device(
+      *task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
   if (!sandbox) return because(sandbox.error());
-  if (options.seed)
-    if (const Result<void> made = (*sandbox)->use_weights(*options.seed); !made) return because(made.error());
   progress.busy("compiling");
   const auto compiled = (*sandbox)->compile({.source = *source, .tunables = *tunables},
                                             Deadline::after(clock, Seconds(agent::SessionLimits{}.compile_s)));

@@ -1,6 +1,7 @@
 #pragma once
 // Turns --device and --target into a sandbox for one task.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ namespace onelaunch::cli {
 struct DeviceOptions {
   std::string device = "auto";   // "auto", "emu"
   std::string target = "sm_90a";
+  std::optional<std::uint64_t> weight_seed;  // random when absent
 };
 
 // "emu"; fails (invalid_input) on a device that this build does not have.
