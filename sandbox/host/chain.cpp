@@ -1,0 +1,127 @@
+#include "sandbox/host/chain.h"
+
+#include <cstring>
+
+#include "base/check.h"
+#include "sandbox/host/candidate_buffers.h"
+#include "sandbox/host/grade_plan.h"
+#include "sandbox/protocol/poison.h"
+#include "tasks/generator.h"
+
+namespace onelaunch::sandbox {
+namespace {
+
+using tasks::Bytes;
+using tasks::Finding;
+using tasks::Role;
+using tasks::Tensor;
+
+std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+// Elements that still hold the poison. A right answer is a number, so it never equals it.
+// `base`: index of the first element compared.
+std::vector<Finding> unwritten(const Tensor& tensor, std::span<const std::byte> got, std::span<const std::byte> poison,
+                               std::size_t base) {
+  const std::size_t size = tasks::element_bytes(tensor.dtype);
+  std::size_t count = 0, first = 0;
+  for (std::size_t i = 0; i * size < got.size(); ++i) {
+    if (std::memcmp(&got[i * size], &poison[i * size], size) != 0) continue;
+    if (count++ == 0) first = i;
+  }
+  if (count == 0) return {};
+  Finding finding;
+  finding.ok = false;
+  finding.test = "unwritten";
+  finding.tensor = tensor.name;
+  finding.index = base + first;
+  finding.got = static_cast<double>(count);
+  finding.detail = std::to_string(count) + " of " + std::to_string(got.size() / size) + " new elements of " + tensor.name +
+                   " were never written, the first at " + std::to_string(base + first);
+  return {finding};
+}
+
+}  // namespace
+
+Chain::Chain(const tasks::Task& task, tasks::Oracle& oracle, const ChainSpec& spec)
+    : task_(task), oracle_(oracle), spec_(spec) {
+  std::uint64_t stream = 1000;
+  for (const Tensor* tensor : task.with(Role::state)) {
+    Bytes bytes(tensor->bytes(spec.capacity));
+    tasks::fill_tensor(task, *tensor, spec.seed, spec.set, spec.context, bytes);
+    if (tensor->is_cache())
+      fill_poison(std::span(bytes).subspan(tensor->bytes(1) * static_cast<std::size_t>(spec.context)),
+                  derived_seed(spec.seed, stream++));
+    before_.push_back(std::move(bytes));
+  }
+  oracle_.reset(before_, spec.context, spec.capacity);
+}
+
+std::vector<BufferWrite> Chain::states() const {
+  std::vector<BufferWrite> writes;
+  const std::vector<const Tensor*> tensors = task_.with(Role::state);
+  for (std::size_t i = 0; i < tensors.size(); ++i) writes.push_back({buffer_name(*tensors[i]), 0, text_of(before_[i])});
+  return writes;
+}
+
+Result<std::vector<BufferWrite>> Chain::next_inputs() {
+  ++step_;
+  auto drawn = tasks::draw_token(oracle_, task_, spec_.seed, spec_.set, step_);
+  if (!drawn) return because(drawn.error(), "drawing a token");
+  token_ = std::move(drawn->token);
+  std::vector<BufferWrite> writes;
+  std::string rest = text_of(token_);
+  for (const Tensor* input : task_.with(Role::input)) {
+    writes.push_back({buffer_name(*input), 0, rest.substr(0, input->bytes(0))});
+    rest.erase(0, input->bytes(0));
+  }
+  poison_.clear();
+  for (const Tensor* output : task_.with(Role::output)) {
+    Bytes bytes(output->bytes(0));
+    fill_poison(bytes, derived_seed(spec_.seed, static_cast<std::uint64_t>(step_) * 64 + poison_.size()));
+    writes.push_back({buffer_name(*output), 0, text_of(bytes)});
+    poison_.push_back(std::move(bytes));
+  }
+  return writes;
+}
+
+std::vector<BufferRead> Chain::reads() const {
+  std::vector<BufferRead> reads;
+  for (const Role role : {Role::output, Role::state})
+    for (const Tensor* tensor : task_.with(role)) reads.push_back({buffer_name(*tensor), 0, tensor->bytes(spec_.capacity), false});
+  return reads;
+}
+
+void Chain::expect() { expected_ = oracle_.step(token_); }
+
+// The rows that the steps so far had to append.
+std::vector<Finding> Chain::unwritten_rows(const Tensor& tensor, std::span<const std::byte> got,
+                                           std::span<const std::byte> before) const {
+  if (!tensor.is_cache()) return {};
+  const std::size_t row = tensor.bytes(1), first = row * static_cast<std::size_t>(spec_.context);
+  const std::size_t count = row * static_cast<std::size_t>(step_ + 1);
+  return unwritten(tensor, got.subspan(first, count), before.subspan(first, count),
+                   first / tasks::element_bytes(tensor.dtype));
+}
+
+std::vector<Finding> Chain::judge(const std::vector<std::string>& read) const {
+  const std::vector<const Tensor*> outputs = task_.with(Role::output), states = task_.with(Role::state);
+  OL_CHECK(read.size() == outputs.size() + states.size(), "one read for each output and state");
+  std::vector<tasks::TensorView> views;
+  std::vector<Finding> findings;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const auto got = std::as_bytes(std::span(read[i].data(), read[i].size()));
+    const bool output = i < outputs.size();
+    const Tensor* tensor = output ? outputs[i] : states[i - outputs.size()];
+    const Bytes& want = output ? expected_.outputs[i] : oracle_.states()[i - outputs.size()];
+    OL_CHECK(got.size() == want.size(), "the bytes read are those of the tensor");
+    const std::vector<Finding> left = output ? unwritten(*tensor, got, poison_[i], 0)
+                                             : unwritten_rows(*tensor, got, before_[i - outputs.size()]);
+    findings.insert(findings.end(), left.begin(), left.end());
+    views.push_back({tensor, got, want, output ? std::span<const std::byte>() : std::span<const std::byte>(before_[i - outputs.size()])});
+  }
+  // What was never written also compares as a NaN, which says less.
+  if (!findings.empty()) return findings;
+  return tasks::compare(task_, views, spec_.context, position() + 1);
+}
+
+}  // namespace onelaunch::sandbox

@@ -1,0 +1,128 @@
+#include "sandbox/host/eager_baseline.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sandbox/host/candidate_buffers.h"
+#include "sandbox/host/chain.h"
+#include "sandbox/host/device_session.h"
+#include "sandbox/host/gate_report.h"
+#include "sandbox/host/grade_plan.h"
+#include "sandbox/host/measure.h"
+#include "tasks/eager.h"
+
+namespace onelaunch::sandbox {
+namespace {
+
+constexpr int kSteps = 2;
+
+std::string parameter_buffer(const tasks::Task& task, const std::string& name) {
+  const tasks::Tensor* tensor = task.find(name);
+  return tensor != nullptr ? buffer_name(*tensor) : "intermediate " + name;
+}
+
+LaunchOrder order_of(const tasks::Task& task, const tasks::EagerLaunch& launch, std::int64_t position, std::int64_t capacity) {
+  using Kind = tasks::EagerArgument::Kind;
+  LaunchOrder order;
+  order.entry = launch.entry;
+  order.grid = launch.grid;
+  order.block = launch.block;
+  order.dynamic_smem = launch.dynamic_smem;
+  order.cooperative = false;
+  order.parameters.assign(launch.arguments.size() * sizeof(std::uint64_t), '\0');
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const tasks::EagerArgument& argument = launch.arguments[i];
+    const std::size_t offset = i * sizeof(std::uint64_t);
+    const std::int64_t word = argument.kind == Kind::position ? position : capacity;
+    if (argument.kind == Kind::buffer)
+      order.relocations.push_back({offset, parameter_buffer(task, argument.buffer)});
+    else
+      std::memcpy(order.parameters.data() + offset, &word, sizeof word);
+  }
+  return order;
+}
+
+std::string why(const Outcome& outcome) { return "the eager baseline did not run: " + explain(outcome); }
+
+// The baseline in one context.
+class ContextRun {
+ public:
+  ContextRun(const GradeBench& bench, const Weights& weights, DeviceSession& session, Deadline deadline)
+      : bench_(bench), weights_(weights), session_(session), deadline_(deadline) {}
+
+  Result<Measurement> run(const tasks::EagerPlan& plan, const CompileReply& compiled, const ChainSpec& spec,
+                          GateReport& report) {
+    if (auto done = set_up(plan, compiled, spec.capacity); !done) return because(done.error());
+    tasks::Oracle oracle(bench_.task, weights_.bytes(), bench_.threads);
+    Chain chain(bench_.task, oracle, spec);
+    std::vector<std::vector<LaunchResult>> steps;
+    for (int i = 0; i < spec.steps; ++i) {
+      auto inputs = chain.next_inputs();
+      if (!inputs) return because(inputs.error());
+      RunJob job;
+      if (i == 0) job.writes = chain.states();
+      job.writes.insert(job.writes.end(), inputs->begin(), inputs->end());
+      for (const tasks::EagerLaunch& launch : plan.launches)
+        job.launches.push_back(order_of(bench_.task, launch, chain.position(), spec.capacity));
+      job.reads = chain.reads();
+      auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, [&] { chain.expect(); });
+      if (!said) return because(said.error());
+      if (const Outcome* outcome = std::get_if<Outcome>(&*said)) return fail(Error::Kind::internal, why(*outcome));
+      RunReply& reply = std::get<RunReply>(*said);
+      report.add(chain.judge(reply.reads), {spec.context, i, spec.seed, false});
+      steps.push_back(std::move(reply.launches));
+    }
+    return measurement_of(spec.context, steps);
+  }
+
+ private:
+  Result<void> set_up(const tasks::EagerPlan& plan, const CompileReply& compiled, std::int64_t capacity) {
+    SetupJob job;
+    job.target = bench_.device.target;
+    job.ptx = compiled.ptx;
+    job.buffers = tensor_buffers(bench_.task, weights_, capacity);
+    for (const tasks::EagerBuffer& buffer : plan.buffers)
+      job.buffers.push_back({parameter_buffer(bench_.task, buffer.name), buffer.bytes, false, 0});
+    auto said = session_.set_up(job, weights_.fd(), deadline_, bench_.limits.launch_s);
+    if (!said) return because(said.error());
+    if (const Outcome* outcome = std::get_if<Outcome>(&*said)) return fail(Error::Kind::internal, why(*outcome));
+    return {};
+  }
+
+  const GradeBench& bench_;
+  const Weights& weights_;
+  DeviceSession& session_;
+  Deadline deadline_;
+};
+
+}  // namespace
+
+Result<BaselineResult> eager_baseline(const GradeBench& bench, Compiler& compiler, const Weights& weights,
+                                      Deadline deadline, const Interrupts::Scope& interrupts) {
+  auto session = DeviceSession::start(bench.worker, bench.clock, interrupts);
+  if (!session) return because(session.error());
+  BaselineResult result;
+  result.name = "eager";
+  GateReport report;
+  const bool heavy = weights.bytes().size() > kHeavyWeightBytes;
+  for (const tasks::SweepPoint& point : bench.task.sweep) {
+    const int steps = heavy ? 1 : std::min(point.steps, kSteps);
+    const ChainSpec spec{tasks::InputSet::nominal, point.context, point.context + steps + 1, steps, fresh_seed()};
+    const tasks::EagerPlan plan = tasks::eager_plan(bench.task, spec.context, spec.capacity);
+    CompileJob job;
+    job.source = plan.source;
+    job.options = {"--gpu-architecture=" + bench.device.target, "--std=c++20"};
+    auto compiled = compiler.compile(std::move(job), deadline, interrupts);
+    if (!compiled) return because(compiled.error());
+    if (compiled->reply.status != CompileReply::Status::compiled)
+      return fail(Error::Kind::internal, "the eager baseline does not compile:\n" + compiled->reply.log);
+    auto time = ContextRun(bench, weights, *session, deadline).run(plan, compiled->reply, spec, report);
+    if (!time) return because(time.error());
+    result.times.push_back(std::move(*time));
+    result.launches = static_cast<int>(plan.launches.size());
+  }
+  result.gates = report.gates();
+  return result;
+}
+
+}  // namespace onelaunch::sandbox

@@ -1,0 +1,36 @@
+#pragma once
+// Which chains of steps a grade consists of.
+
+#include <cstdint>
+#include <vector>
+
+#include "sandbox/host/sandbox.h"
+#include "tasks/task.h"
+
+namespace onelaunch::sandbox {
+
+struct PlannedChain {
+  tasks::InputSet set = tasks::InputSet::nominal;
+  std::int64_t context = 0;
+  int steps = 1;
+  std::uint64_t seed = 0;            // of states, tokens, poison, and of when scratch and sync are reset
+  std::uint64_t schedule_seed = 0;   // of every step but a timed chain's last; 0: round robin
+  bool timed = false;                // its last step is a measurement
+};
+
+struct GradePlan {
+  std::vector<PlannedChain> chains;  // those on nominal inputs first
+  std::int64_t capacity = 0;         // rows of every cache, the same for all chains
+};
+
+// Tasks with more weights than this are checked one step a context, on strict inputs in the first context only.
+constexpr std::size_t kHeavyWeightBytes = std::size_t{256} << 20;
+
+// `seed`: the request's, or fresh from the operating system.
+GradePlan plan_grade(const tasks::Task& task, std::size_t weight_bytes, const GradeRequest& request, std::uint64_t seed);
+
+// Another stream of the same seed.
+std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t stream);
+std::uint64_t fresh_seed();
+
+}  // namespace onelaunch::sandbox

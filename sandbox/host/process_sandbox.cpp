@@ -1,0 +1,194 @@
+#include "sandbox/host/process_sandbox.h"
+
+#include <map>
+#include <mutex>
+
+#include "base/sha256.h"
+#include "sandbox/host/compiler.h"
+#include "sandbox/host/device_session.h"
+#include "sandbox/host/eager_baseline.h"
+#include "sandbox/host/static_gate.h"
+#include "sandbox/host/tunables.h"
+#include "tasks/header.h"
+
+namespace onelaunch::sandbox {
+namespace {
+
+class EmulatedSandbox final : public Sandbox {
+ public:
+  EmulatedSandbox(const tasks::Task& task, EmulatedOptions options, const Clock& clock, std::unique_ptr<Compiler> compiler,
+                  DeviceFacts facts)
+      : task_(task),
+        options_(std::move(options)),
+        clock_(clock),
+        compiler_(std::move(compiler)),
+        facts_(std::move(facts)),
+        header_(tasks::candidate_header(task)),
+        weight_seed_(options_.weight_seed) {
+    info_.kind = "emu";
+    info_.name = facts_.name;
+    info_.target = facts_.target;
+    info_.sms = facts_.sms;
+    info_.stream_tb_s = facts_.stream_tb_s;
+    info_.grid_barrier_us = facts_.grid_barrier_us;
+    info_.launch_us = facts_.launch_us;
+    info_.containment = compiler_->containment();
+    info_.nvrtc_version = compiler_->nvrtc_version();
+  }
+
+  const DeviceInfo& device() const override { return info_; }
+
+  Result<Compiled> compile(const CompileRequest& request, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    const Seconds start = clock_.now();
+    Compiled compiled;
+    compiled.outcome = Passed{};
+    compiled.source_sha256 = sha256_hex(request.source);
+    if (auto refused = refuse_source(request)) {
+      compiled.outcome = *refused;
+    } else if (auto values = tunables_of(request); !values) {
+      compiled.outcome = Refused{"tunables", values.error().message};
+    } else {
+      compiled.tunables = std::move(*values);
+      auto done = compiler_->compile(job_for(request.source, compiled.tunables), deadline, interrupts);
+      if (!done) return because(done.error());
+      compiled.cached = done->cached;
+      judge(std::move(done->reply), compiled);
+    }
+    compiled.seconds = (clock_.now() - start).count();
+    return compiled;
+  }
+
+  Result<Grade> grade(const Compiled& candidate, const GradeRequest& request, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    if (!std::holds_alternative<Passed>(candidate.outcome)) {
+      Grade grade;
+      grade.outcome = candidate.outcome;
+      return grade;
+    }
+    for (const std::int64_t context : request.contexts)
+      if (context < 0) return invalid("a context is a number of cached tokens, not " + std::to_string(context));
+    return grade_candidate(bench(), candidate, request, [this](tasks::InputSet set) { return weights(set); }, deadline, interrupts);
+  }
+
+  Result<BaselineResult> baseline(const std::string& name, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    if (name != "eager") return invalid("there is no baseline " + name + " on the emulated device; there is: eager");
+    auto of_nominal = weights(tasks::InputSet::nominal);
+    if (!of_nominal) return because(of_nominal.error());
+    return eager_baseline(bench(), *compiler_, **of_nominal, deadline, interrupts);
+  }
+
+  Result<void> use_weights(std::uint64_t seed) override {
+    const std::lock_guard lock(weights_mutex_);
+    // The old ones go first: two full sets need not fit.
+    weights_.clear();
+    weight_seed_ = seed;
+    return {};
+  }
+
+  void interrupt() override { interrupts_.raise(); }
+
+ private:
+  GradeBench bench() const {
+    return {task_, facts_, options_.worker, options_.threads, options_.grade_limits, clock_};
+  }
+
+  std::optional<Refused> refuse_source(const CompileRequest& request) const {
+    if (request.source.size() > options_.source_bytes_max)
+      return Refused{"source", "the source has " + std::to_string(request.source.size()) + " bytes; the limit is " +
+                                   std::to_string(options_.source_bytes_max)};
+    if (request.source.find('\0') != std::string::npos) return Refused{"source", "the source contains a NUL byte"};
+    return std::nullopt;
+  }
+
+  static Result<TunableValues> tunables_of(const CompileRequest& request) {
+    auto tunables = scan_tunables(request.source);
+    if (!tunables) return because(tunables.error());
+    return choose_values(*tunables, request.tunables);
+  }
+
+  CompileJob job_for(const std::string& source, const TunableValues& values) const {
+    CompileJob job;
+    job.source = source;
+    job.header = header_;
+    job.options = {"--gpu-architecture=" + facts_.target, "--std=c++20"};
+    for (const auto& [name, value] : values) job.options.push_back("-D" + name + "=" + value);
+    job.limits = options_.compile_limits;
+    return job;
+  }
+
+  void judge(CompileReply reply, Compiled& compiled) const {
+    using Status = CompileReply::Status;
+    compiled.log = reply.log;
+    if (reply.status == Status::timed_out) {
+      compiled.outcome = TimedOut{"compiling", options_.compile_limits.wall_s};
+    } else if (reply.status == Status::out_of_memory) {
+      compiled.outcome = CompileFailed{reply.log + "the compiler needs more than " +
+                                       std::to_string(options_.compile_limits.memory_bytes >> 20) + " MiB of memory"};
+    } else if (reply.status == Status::crashed) {
+      compiled.outcome = CompileFailed{reply.log + "the compiler crashed on this source: " + reply.how};
+    } else if (reply.status == Status::failed) {
+      compiled.outcome = CompileFailed{reply.log};
+    } else {
+      auto verdict = static_gate(reply, facts_, gate_limits(tasks::weight_arena(task_).bytes));
+      if (Refused* refused = std::get_if<Refused>(&verdict)) compiled.outcome = std::move(*refused);
+      if (Declarations* declared = std::get_if<Declarations>(&verdict)) {
+        compiled.launch = declared->launch;
+        compiled.prepares = std::move(declared->prepares);
+        compiled.resources = declared->resources;
+      }
+    }
+    compiled.ptx = std::move(reply.ptx);
+    compiled.cubin = std::move(reply.cubin);
+    if (!compiled.ptx.empty()) compiled.ptx_sha256 = sha256_hex(compiled.ptx);
+    if (!compiled.cubin.empty()) compiled.cubin_sha256 = sha256_hex(compiled.cubin);
+  }
+
+  // A task whose weights are the same on both input sets has one set of them.
+  Result<std::shared_ptr<const Weights>> weights(tasks::InputSet set) {
+    const std::lock_guard lock(weights_mutex_);
+    if (!strict_weights_differ(task_)) set = tasks::InputSet::nominal;
+    std::shared_ptr<const Weights>& known = weights_[set];
+    if (known != nullptr) return known;
+    auto made = Weights::make(task_, weight_seed_, set, options_.threads);
+    if (!made) return because(made.error());
+    known = *made;
+    return known;
+  }
+
+  const tasks::Task& task_;
+  const EmulatedOptions options_;
+  const Clock& clock_;
+  const std::unique_ptr<Compiler> compiler_;
+  const DeviceFacts facts_;
+  const std::string header_;
+  DeviceInfo info_;
+  Interrupts interrupts_;
+  std::mutex weights_mutex_;
+  std::uint64_t weight_seed_;
+  std::map<tasks::InputSet, std::shared_ptr<const Weights>> weights_;
+};
+
+Result<DeviceFacts> ask_for_facts(const EmulatedOptions& options, const Clock& clock) {
+  Interrupts nobody;
+  const Interrupts::Scope interrupts(nobody);
+  auto session = DeviceSession::start(options.worker, clock, interrupts);
+  if (!session) return because(session.error());
+  return session->facts(options.target);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sandbox>> open_emulated(const tasks::Task& task, const EmulatedOptions& options, const Clock& clock) {
+  EmulatedOptions complete = options;
+  if (complete.worker.empty()) complete.worker = find_worker();
+  if (complete.cache.empty()) complete.cache = default_cache_folder();
+  auto compiler = Compiler::start(complete.worker, complete.cache, clock);
+  if (!compiler) return because(compiler.error(), "starting the compiler");
+  auto facts = ask_for_facts(complete, clock);
+  if (!facts) return because(facts.error(), "starting the emulated device");
+  return std::make_unique<EmulatedSandbox>(task, std::move(complete), clock, std::move(*compiler), std::move(*facts));
+}
+
+}  // namespace onelaunch::sandbox

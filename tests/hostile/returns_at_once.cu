@@ -1,0 +1,4 @@
+// Writes nothing at all: the answer must not be there already.
+#include <onelaunch.cuh>
+OL_LAUNCH(.block = 256, .grid = 1)
+extern "C" __global__ void megakernel(const __grid_constant__ ol::Args args) {}

@@ -1,0 +1,6 @@
+// Small where it should be right.
+#include <onelaunch.cuh>
+OL_LAUNCH(.block = 256, .grid = 1)
+extern "C" __global__ void megakernel(const __grid_constant__ ol::Args args) {
+  args.y[threadIdx.x] = __float2bfloat16_rn(0.0f);
+}

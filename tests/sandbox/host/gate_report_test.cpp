@@ -1,0 +1,43 @@
+#include "sandbox/host/gate_report.h"
+
+#include <gtest/gtest.h>
+
+namespace onelaunch::sandbox {
+namespace {
+
+tasks::Finding finding(bool ok, const char* tensor, double got, double tolerance) {
+  tasks::Finding result;
+  result.ok = ok;
+  result.test = "rel_l2";
+  result.tensor = tensor;
+  result.got = got;
+  result.tolerance = tolerance;
+  return result;
+}
+
+TEST(GateReport, KeepsTheClosestPassOfEachTensorClosestFirst) {
+  GateReport report;
+  EXPECT_TRUE(report.add({finding(true, "y", 0.001, 0.01), finding(true, "S", 0.008, 0.01)}, {.context = 32, .step = 0}));
+  EXPECT_TRUE(report.add({finding(true, "y", 0.005, 0.01), finding(true, "S", 0.002, 0.01)}, {.context = 96, .step = 3}));
+  const std::vector<GateResult> gates = report.gates();
+  ASSERT_EQ(gates.size(), 2u);
+  EXPECT_EQ(gates[0].tensor, "S");
+  EXPECT_EQ(gates[0].context, 32);
+  EXPECT_EQ(gates[1].tensor, "y");
+  EXPECT_EQ(gates[1].step, 3);
+}
+
+TEST(GateReport, ShowsOnlyFailuresOnceThereIsOne) {
+  GateReport report;
+  EXPECT_FALSE(report.add({finding(true, "y", 0.001, 0.01), finding(false, "S", 0.5, 0.01)},
+                          {.context = 32, .step = 1, .seed = 7, .strict = true}));
+  const std::vector<GateResult> gates = report.gates();
+  ASSERT_EQ(gates.size(), 1u);
+  EXPECT_FALSE(gates[0].passed);
+  EXPECT_EQ(gates[0].seed, 7u);
+  EXPECT_EQ(report.first_failure(),
+            "rel_l2 of S fails at 0: got 0.5, want 0, tolerance 0.01 (context 32, step 1, strict inputs)");
+}
+
+}  // namespace
+}  // namespace onelaunch::sandbox

@@ -1,0 +1,57 @@
+#include "sandbox/host/grade_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace onelaunch::sandbox {
+namespace {
+
+using tasks::InputSet;
+
+tasks::Task a_task() {
+  tasks::Task task;
+  task.sweep = {{32, 4}, {96, 4}};
+  return task;
+}
+constexpr std::size_t kLight = 1 << 20, kHeavy = kHeavyWeightBytes + 1;
+
+TEST(GradePlan, ChecksEveryContextOnBothInputSetsAndTimesIt) {
+  const GradePlan plan = plan_grade(a_task(), kLight, {}, 1);
+  ASSERT_EQ(plan.chains.size(), 4u);
+  for (const PlannedChain& chain : plan.chains) EXPECT_TRUE(chain.timed);
+  EXPECT_EQ(plan.chains[0].steps, 4);
+  EXPECT_EQ(plan.chains[1].context, 96);
+  EXPECT_EQ(plan.chains[2].set, InputSet::strict);
+  EXPECT_GT(plan.capacity, 100);
+}
+
+TEST(GradePlan, DrawsDifferentSeedsForEveryChain) {
+  std::set<std::uint64_t> seeds;
+  for (const std::uint64_t seed : {1, 2})
+    for (const PlannedChain& chain : plan_grade(a_task(), kLight, {}, seed).chains) seeds.insert(chain.seed);
+  EXPECT_EQ(seeds.size(), 8u);
+}
+
+TEST(GradePlan, IsShortWhenQuickAndOneStepAContextWhenHeavy) {
+  const GradePlan quick = plan_grade(a_task(), kLight, {.check = Check::quick}, 1);
+  ASSERT_EQ(quick.chains.size(), 1u);
+  EXPECT_EQ(quick.chains[0].context, 32);
+  EXPECT_EQ(quick.chains[0].steps, 2);
+  const GradePlan heavy = plan_grade(a_task(), kHeavy, {}, 1);
+  ASSERT_EQ(heavy.chains.size(), 3u);
+  for (const PlannedChain& chain : heavy.chains) EXPECT_EQ(chain.steps, 1);
+}
+
+TEST(GradePlan, TakesContextsAndSchedulesAsAsked) {
+  const GradePlan plan = plan_grade(a_task(), kLight, {.contexts = {50}, .schedules = 3}, 1);
+  ASSERT_EQ(plan.chains.size(), 4u);
+  EXPECT_EQ(plan.chains[0].context, 50);
+  EXPECT_EQ(plan.chains[0].schedule_seed, 0u);
+  EXPECT_NE(plan.chains[1].schedule_seed, 0u);
+  EXPECT_NE(plan.chains[1].schedule_seed, plan.chains[2].schedule_seed);
+  EXPECT_FALSE(plan.chains[1].timed);
+}
+
+}  // namespace
+}  // namespace onelaunch::sandbox
