@@ -74,8 +74,8 @@ const char* name_of(Containment containment) {
 ReaderConfinement confine_to_reading(const std::filesystem::path& folder) {
   ReaderConfinement done;
   const UniqueFd readable(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  ::unshare(CLONE_NEWNET);  // as root; others are kept off the network by Landlock
   done.new_root = take_root(folder);
+  ::unshare(CLONE_NEWNET);  // where that is not allowed either, Landlock keeps it off the network
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (readable && restrict_files(readable.get()))
     done.containment = Containment::landlock;

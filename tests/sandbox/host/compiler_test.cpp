@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sandbox/host/ptx_scan.h"
 #include "tests/sandbox/host/temporary_folder.h"
 
 namespace onelaunch::sandbox {
@@ -85,6 +86,9 @@ TEST_F(Compiling, TakesOrdinaryHeadersAndNames) {
       "  printf(\"%d\\n\", int(n));\n}\n");
   EXPECT_EQ(reply.status, Status::compiled) << reply.log;
   EXPECT_EQ(reply.log, "");
+  // And none of what CUDA's headers bring along is taken for the candidate's own.
+  for (const PtxFinding& finding : scan_ptx(reply.ptx).findings)
+    ADD_FAILURE() << finding.rule << " " << finding.what << " line " << finding.source_line;
 }
 
 // A line that no header of CUDA has, planted where the compiler must not read.

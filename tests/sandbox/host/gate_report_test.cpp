@@ -5,14 +5,8 @@
 namespace onelaunch::sandbox {
 namespace {
 
-tasks::Finding finding(bool ok, const char* tensor, double got, double tolerance) {
-  tasks::Finding result;
-  result.ok = ok;
-  result.test = "rel_l2";
-  result.tensor = tensor;
-  result.got = got;
-  result.tolerance = tolerance;
-  return result;
+tasks::Finding finding(bool ok, std::string tensor, double got, double tolerance) {
+  return {.ok = ok, .test = "rel_l2", .tensor = std::move(tensor), .index = 0, .got = got, .want = 0, .tolerance = tolerance, .detail = {}};
 }
 
 TEST(GateReport, KeepsTheClosestPassOfEachTensorClosestFirst) {

@@ -108,6 +108,17 @@ TEST_F(Workers, ThatCannotBeStartedAreAnErrorOfOurs) {
   EXPECT_NE(worker.error().message.find("/nonexistent/onelaunch-worker"), std::string::npos);
 }
 
+TEST_F(Workers, LoadNoPartOfCudaUnlessTheyCompile) {
+  const auto worker = spawn(ONELAUNCH_WORKER_PATH);
+  ASSERT_NE(worker, nullptr);
+  ASSERT_TRUE(std::holds_alternative<std::string>(worker->call(question(), -1, soon(), scope_, "asking")));
+  std::ifstream maps("/proc/" + std::to_string(worker->pid()) + "/maps");
+  const std::string mapped((std::istreambuf_iterator<char>(maps)), std::istreambuf_iterator<char>());
+  EXPECT_NE(mapped.find("onelaunch-worker"), std::string::npos);
+  EXPECT_EQ(mapped.find("libnvrtc"), std::string::npos);
+  EXPECT_EQ(mapped.find("libcuda"), std::string::npos);
+}
+
 TEST_F(Workers, InheritNoDescriptorsOfOurs) {
   const auto worker = spawn(script("ls /proc/self/fd | tr '\\n' ' ' > " + (folder_.path / "fds").string() + "; exit 0"));
   ASSERT_NE(worker, nullptr);
