@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/loop/agent.h"
+#include "agent/loop/observer.h"
 
 namespace onelaunch::fakes {
 
