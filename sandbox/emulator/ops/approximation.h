@@ -29,7 +29,7 @@ inline float exp2_of(float x) {
   p = p * f + 6.9314718055994531e-01;
   p = p * f + 1.0;
   const float value = static_cast<float>(double_of(bits_of(p) + (bits_of(shifted) << 52)));
-  return float_of(is_nan_bits(bits_of(x)) ? kNaN32 : bits_of(value));
+  return float_of(pick(nan_mask(bits_of(x)), kNaN32, bits_of(value)));
 }
 
 // log2(x).
@@ -54,9 +54,9 @@ inline float log2_of(float x) {
   p = p * z + 2.8853900817779268;
   const u32 number = bits_of(static_cast<float>(e + s * p));
   const u32 source = bits_of(x), magnitude = source & ~kSign32;
-  const u32 positive = source == kInfinity32 ? kInfinity32 : number;
-  const u32 signed_result = source > kInfinity32 ? kNaN32 : positive;    // negative numbers and NaN
-  return float_of(magnitude == 0 ? 0xff800000u : signed_result);
+  const u32 positive = pick(below(magnitude, kInfinity32), number, kInfinity32);
+  const u32 undefined = nan_mask(source) | static_cast<u32>(static_cast<s32>(source) >> 31);
+  return float_of(pick(below(magnitude, 1u), 0xff800000u, pick(undefined, kNaN32, positive)));
 }
 
 inline float reciprocal_root_of(float x) {

@@ -18,18 +18,25 @@ inline T low_ones(u32 count) {
   return count >= kWidth ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
 }
 
-// Position and length are the low 8 bits of b and c. Bits beyond the word repeat its last one (signed) or are zero.
+// What the hardware reads of positions and lengths: 8 bits. The 64-bit forms are emulated on the GPU, with all 32.
+template <class T>
+inline u32 read_amount(u32 operand) {
+  return sizeof(T) == 8 ? operand : operand & 255u;
+}
+
+// Position in b and length in c. Bits beyond the word repeat its last one (signed) or are zero.
 template <class T>
 struct Extract : Stateless {
   using Stateless::Stateless;
   T operator()(T a, u32 position_operand, u32 length_operand) const {
     using Bits = std::make_unsigned_t<T>;
     constexpr u32 kWidth = 8 * sizeof(T);
-    const u32 position = position_operand & 255, length = length_operand & 255;
+    const u32 position = read_amount<T>(position_operand), length = read_amount<T>(length_operand);
     if (length == 0) return 0;
     const Bits bits = static_cast<Bits>(a);
     const Bits field = position < kWidth ? static_cast<Bits>(bits >> position) & low_ones<Bits>(length) : Bits{0};
-    const u32 last = position + length - 1 < kWidth ? position + length - 1 : kWidth - 1;
+    const u64 end = u64{position} + length - 1;
+    const u32 last = end < kWidth ? static_cast<u32>(end) : kWidth - 1;
     const bool negative = std::is_signed_v<T> && (bits >> last & 1);
     const u32 from = position < kWidth ? last - position + 1 : 0;  // of the result, the first bit of the sign
     return static_cast<T>(negative ? field | static_cast<Bits>(~low_ones<Bits>(from)) : field);
@@ -53,7 +60,7 @@ void insert_row(Warp& warp, const DecodedOp& op, u32 mask) {
   const u32* const length = warp.row<u32>(warp.operands[op.list]);
   T* const to = warp.row_to_write<T>(op.dst);
   for (int i = 0; i < kLanes; ++i)
-    put<full>(to, i, insert<T>(a[i], b[i], position[i] & 255, length[i] & 255), mask);
+    put<full>(to, i, insert<T>(a[i], b[i], read_amount<T>(position[i]), read_amount<T>(length[i])), mask);
 }
 
 template <class T>
@@ -70,7 +77,7 @@ Result<DecodedOp> make_insert(const Request& request) {
   reader.expect(5);
   const LoweredOperand& position = reader.operand(3);
   const LoweredOperand& length = reader.operand(4);
-  const u32 at = static_cast<u32>(position.value) & 255;
+  const u32 at = read_amount<T>(static_cast<u32>(position.value));
   const bool known = position.constant && length.constant && at < 8 * sizeof(T);
   DecodedOp op = ops::start_op(known ? fns<InsertBy<T>>() : OpFns{&insert_row<T, true>, &insert_row<T, false>},
                                CostClass::alu);
@@ -79,7 +86,7 @@ Result<DecodedOp> make_insert(const Request& request) {
   op.b = reader.source(2, request.type);
   if (known) {
     op.extra = at;
-    op.imm = static_cast<T>(low_ones<T>(static_cast<u32>(length.value) & 255) << at);
+    op.imm = static_cast<T>(low_ones<T>(read_amount<T>(static_cast<u32>(length.value))) << at);
   } else {
     op.c = reader.source(3, Type::u32);
     op.list = reader.list({reader.source(4, Type::u32)});

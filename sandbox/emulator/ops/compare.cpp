@@ -14,7 +14,7 @@ using ops::Type;
 u32 answer_of(const DecodedOp& op, u32 lanes) { return op.extra & kInvert ? ~lanes : lanes; }
 
 template <class Reader, Test test>
-u32 answers(const Warp& warp, const DecodedOp& op) {
+[[gnu::flatten]] u32 answers(const Warp& warp, const DecodedOp& op) {
   using Row = typename Reader::Row;
   return answer_of(op, lanes_where<Reader, test>(warp.row<Row>(op.a), warp.row<Row>(op.b)));
 }
@@ -112,7 +112,7 @@ Result<DecodedOp> make_setp(Request& request) {
   return reader.finish(op);
 }
 
-// testp: the class of a number, from its bits. extra: what to test.
+// testp: the class of a number, from its bits; zero counts as normal. extra: what to test.
 enum class NumberClass : u32 { finite, infinite, number, notanumber, normal, subnormal };
 
 template <class C>
@@ -125,7 +125,7 @@ bool is_of_class(C bits, NumberClass wanted) {
     case NumberClass::infinite: return magnitude == kInfinity;
     case NumberClass::number: return magnitude <= kInfinity;
     case NumberClass::notanumber: return magnitude > kInfinity;
-    case NumberClass::normal: return magnitude < kInfinity && magnitude >> kFraction != 0;
+    case NumberClass::normal: return magnitude == 0 || (magnitude < kInfinity && magnitude >> kFraction != 0);
     default: return magnitude != 0 && magnitude >> kFraction == 0;
   }
 }

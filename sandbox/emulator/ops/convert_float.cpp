@@ -17,20 +17,25 @@ struct NarrowFloat : Stateless {
   u32 operator()(float a) const { return Half::narrow(flushed<ftz>(a)); }
 };
 
+// A bf16 is the upper half of its float, even if it is NaN; an f16 NaN becomes the one NaN.
 template <class Half>
 struct WidenHalf : Stateless {
   using Stateless::Stateless;
-  float operator()(u32 a) const { return canonical(Half::low(a)); }
+  float operator()(u32 a) const {
+    if constexpr (Half::kAbove == Bf16::kAbove) return Half::low(a);
+    else return canonical(Half::low(a));
+  }
 };
 
+// Conversions with double keep the upper bits of a NaN, as those of the host do.
 struct WidenFloat : Stateless {
   using Stateless::Stateless;
-  double operator()(float a) const { return canonical(static_cast<double>(a)); }
+  double operator()(float a) const { return quiet(static_cast<double>(a)); }
 };
 
 struct NarrowDouble : Stateless {
   using Stateless::Stateless;
-  float operator()(double a) const { return canonical(static_cast<float>(a)); }
+  float operator()(double a) const { return static_cast<float>(a); }
 };
 
 template <bool ftz, bool sat>
@@ -129,7 +134,7 @@ struct ToTf32 {
   explicit ToTf32(const DecodedOp& op) : conversion(unpacked(op.extra)) {}
   float operator()(float a) const {
     const u32 bits = bits_of(a), magnitude = bits & ~kSign32;
-    if (magnitude > kInfinity32) return float_of(kNaN32);
+    if (magnitude > kInfinity32) return float_of((conversion.ties_away ? bits : kNaN32) & ~0x1fffu);
     if (magnitude == kInfinity32) return conversion.relu ? rectified(a) : a;
     u32 increment = conversion.rounding == Rounding::rn ? 0xfffu + (bits >> 13 & 1u) : 0u;
     if (conversion.ties_away) increment = 0x1000u;

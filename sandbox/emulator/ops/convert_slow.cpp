@@ -45,9 +45,13 @@ u64 integer_cell(u64 value, Type type) {
 double float_value(u64 cell, const Conversion& conversion) {
   const u32 word = static_cast<u32>(cell);
   switch (conversion.from) {
-    case Type::f16: return F16::widen(word & 0xffffu);
+    case Type::f16: {
+      // A NaN keeps its payload.
+      const u64 special = u64{word & 0x8000u} << 48 | u64{word & 0x7fffu} << 42 | 0x7ff8000000000000u;
+      return (word & 0x7fffu) > 0x7c00u ? double_of(special) : F16::widen(word & 0xffffu);
+    }
     case Type::bf16: return float_of(word << 16);
-    case Type::f32: return conversion.ftz ? flushed<true>(float_of(word)) : float_of(word);
+    case Type::f32: return conversion.ftz ? finished<true, false>(float_of(word)) : float_of(word);
     default: return double_of(cell);
   }
 }
@@ -67,7 +71,8 @@ u64 integer_from_float(double value, const Conversion& conversion) {
   if (std::isnan(value)) {
     // Zero, except where a 64-bit number takes part.
     const bool wide = type_bits(to) == 64 || conversion.from == Type::f64;
-    return wide ? integer_cell(u64{1} << (type_bits(to) - 1), to) : 0;
+    const u64 top_bit = u64{1} << (type_bits(to) - 1);
+    return wide ? integer_cell(is_signed(to) ? u64{0} - top_bit : top_bit, to) : 0;
   }
   const double whole = to_integral(value, conversion.integral), magnitude = std::fabs(whole);
   const u64 bounded = magnitude >= 18446744073709551616.0 ? ~u64{0} : static_cast<u64>(magnitude);
@@ -90,8 +95,11 @@ u64 float_cell(double value, const Conversion& conversion) {
   if (conversion.relu && result == 0) result = 0;
   const ops::Direction direction = direction_of(conversion.rounding);
   switch (conversion.to) {
-    case Type::f64: return bits_of(canonical(result));
-    case Type::f16: return ops::encode(result, ops::kF16Format, direction, conversion.satfinite);
+    case Type::f64: return bits_of(quiet(result));
+    case Type::f16:
+      if (std::isnan(result) && conversion.from == Type::f64)
+        return (bits_of(result) >> 48 & 0x8000u) | 0x7e00u | (bits_of(result) >> 42 & 0x1ffu);
+      return ops::encode(result, ops::kF16Format, direction, conversion.satfinite);
     case Type::bf16: return ops::encode(result, ops::kBf16Format, direction, conversion.satfinite);
     default: break;
   }

@@ -129,13 +129,13 @@ Result<DecodedOp> make_choice(Request& request) {
 template <bool ftz>
 struct Neg : Stateless {
   using Stateless::Stateless;
-  u32 operator()(float a) const { return bits_of(flushed<ftz>(a)) ^ kSign32; }
+  float operator()(float a) const { return canonical(float_of(bits_of(flushed<ftz>(a)) ^ kSign32)); }
 };
 
 template <bool ftz>
 struct Abs : Stateless {
   using Stateless::Stateless;
-  u32 operator()(float a) const { return bits_of(flushed<ftz>(a)) & ~kSign32; }
+  float operator()(float a) const { return canonical(float_of(bits_of(flushed<ftz>(a)) & ~kSign32)); }
 };
 
 struct CopySign : Stateless {

@@ -5,6 +5,7 @@
 #include "sandbox/emulator/ops/approximation.h"
 #include "sandbox/emulator/ops/choose.h"
 #include "sandbox/emulator/ops/families.h"
+#include "sandbox/emulator/ops/half_policies.h"
 
 namespace onelaunch::emu::OL_OPS_LEVEL {
 namespace {
@@ -45,15 +46,17 @@ struct ApproximateHalf : Stateless {
   }
 };
 
-// .ftz is accepted: the results of bf16 are below 2^-126 only where it would change them by a subnormal.
+// ex2 of bf16 always has .ftz.
 template <class Function>
 Result<DecodedOp> make_half_approximation(Request& request) {
   if (!request.modifiers.take("approx")) return invalid("needs .approx");
-  (void)request.modifiers.take("ftz");
+  const bool ftz = request.modifiers.take("ftz");
   const Type type = request.type;
   OpFns chosen;
   if (type == Type::f16) chosen = fns<ApproximateHalf<F16, Function, false>>();
   else if (type == Type::f16x2) chosen = fns<ApproximateHalf<F16, Function, true>>();
+  else if (ftz && type == Type::bf16) chosen = fns<ApproximateHalf<Flushing<Bf16>, Function, false>>();
+  else if (ftz) chosen = fns<ApproximateHalf<Flushing<Bf16>, Function, true>>();
   else if (type == Type::bf16) chosen = fns<ApproximateHalf<Bf16, Function, false>>();
   else chosen = fns<ApproximateHalf<Bf16, Function, true>>();
   return make_op(request, chosen, type, {type}, CostClass::mufu);

@@ -12,44 +12,47 @@ using ops::make_op;
 using ops::Request;
 using ops::Type;
 
+// Of several NaN operands the last one is kept; of a quotient's the first.
 struct Add : Stateless {
   using Stateless::Stateless;
-  double operator()(double a, double b) const { return canonical(a + b); }
+  double operator()(double a, double b) const { return passing(b, passing(a, new_nan(a + b))); }
 };
 
 struct Sub : Stateless {
   using Stateless::Stateless;
-  double operator()(double a, double b) const { return canonical(a - b); }
+  double operator()(double a, double b) const { return passing(b, passing(a, new_nan(a - b))); }
 };
 
 struct Mul : Stateless {
   using Stateless::Stateless;
-  double operator()(double a, double b) const { return canonical(a * b); }
+  double operator()(double a, double b) const { return passing(b, passing(a, new_nan(a * b))); }
 };
 
 struct Div : Stateless {
   using Stateless::Stateless;
-  double operator()(double a, double b) const { return canonical(a / b); }
+  double operator()(double a, double b) const { return passing(a, passing(b, new_nan(a / b))); }
 };
 
 struct Fma : Stateless {
   using Stateless::Stateless;
-  double operator()(double a, double b, double c) const { return canonical(__builtin_fma(a, b, c)); }
+  double operator()(double a, double b, double c) const {
+    return passing(c, passing(b, passing(a, new_nan(__builtin_fma(a, b, c)))));
+  }
 };
 
 struct Rcp : Stateless {
   using Stateless::Stateless;
-  double operator()(double a) const { return canonical(1.0 / a); }
+  double operator()(double a) const { return passing(a, 1.0 / a); }
 };
 
 struct Sqrt : Stateless {
   using Stateless::Stateless;
-  double operator()(double a) const { return canonical(__builtin_sqrt(a)); }
+  double operator()(double a) const { return passing(a, new_nan(__builtin_sqrt(a))); }
 };
 
 struct ReciprocalRoot : Stateless {
   using Stateless::Stateless;
-  double operator()(double a) const { return canonical(1.0 / __builtin_sqrt(a)); }
+  double operator()(double a) const { return passing(a, new_nan(1.0 / __builtin_sqrt(a))); }
 };
 
 inline s64 order_key(u64 bits) { return static_cast<s64>(bits ^ (static_cast<u64>(static_cast<s64>(bits) >> 63) >> 1)); }
@@ -58,7 +61,7 @@ template <bool maximum>
 struct Choose : Stateless {
   using Stateless::Stateless;
   double operator()(double a, double b) const {
-    if (a != a) return canonical(b);
+    if (a != a) return quiet(b);
     if (b != b) return a;
     const s64 x = order_key(bits_of(a)), y = order_key(bits_of(b));
     return (maximum ? x > y : x < y) ? a : b;
@@ -67,12 +70,12 @@ struct Choose : Stateless {
 
 struct Neg : Stateless {
   using Stateless::Stateless;
-  u64 operator()(u64 a) const { return a ^ u64{1} << 63; }
+  double operator()(double a) const { return passing(a, double_of(bits_of(a) ^ u64{1} << 63)); }
 };
 
 struct Abs : Stateless {
   using Stateless::Stateless;
-  u64 operator()(u64 a) const { return a & ~(u64{1} << 63); }
+  double operator()(double a) const { return passing(a, double_of(bits_of(a) & ~(u64{1} << 63))); }
 };
 
 struct CopySign : Stateless {

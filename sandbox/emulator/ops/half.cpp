@@ -62,34 +62,35 @@ Result<DecodedOp> make_choice(Request& request) {
   return make_op(request, chosen, request.type, {request.type, request.type});
 }
 
-// extra: the sign bits of the halves in use.
-struct Neg {
-  u32 signs;
-  explicit Neg(const DecodedOp& op) : signs(op.extra) {}
-  u32 operator()(u32 a) const { return a ^ signs; }
-};
-
-struct Abs {
-  u32 signs;
-  explicit Abs(const DecodedOp& op) : signs(op.extra) {}
-  u32 operator()(u32 a) const { return a & ~signs; }
-};
-
-template <class Op>
-struct FlushingSign : Op {
-  using Op::Op;
-  u32 operator()(u32 a) const {
-    return Op::operator()(flushed_half<F16>(a & 0xffffu) | flushed_half<F16>(a >> 16) << 16);
+// Bits `keep` of the half, `flip` of them inverted; NaN becomes the one NaN.
+template <class Half, bool ftz, u32 keep, u32 flip>
+struct Sign : Stateless {
+  using Stateless::Stateless;
+  static u32 one(u32 half) {
+    const u32 code = ftz ? flushed_half<Half>(half) : half;
+    return pick(below(Half::kAbove, code & 0x7fffu), kNaN16, (code & keep) ^ flip);
   }
+  u32 operator()(u32 a) const { return one(a & 0xffffu) | one(a >> 16) << 16; }
 };
 
-template <class Op>
+template <class Half, bool ftz, u32 keep, u32 flip>
+struct SingleSign : Sign<Half, ftz, keep, flip> {
+  using Sign<Half, ftz, keep, flip>::Sign;
+  u32 operator()(u32 a) const { return Sign<Half, ftz, keep, flip>::one(a & 0xffffu); }
+};
+
+template <u32 keep, u32 flip>
 Result<DecodedOp> make_sign(Request& request) {
   const Type type = request.type;
-  const bool half = type == Type::f16 || type == Type::f16x2;
-  const bool ftz = half && request.modifiers.take("ftz");
-  const u32 signs = type_bits(type) == 32 ? 0x80008000u : 0x8000u;
-  return make_op(request, ftz ? rare_fns<FlushingSign<Op>>() : fns<Op>(), type, {type}, CostClass::alu, signs);
+  const bool pair = type_bits(type) == 32;
+  OpFns chosen;
+  if (type == Type::bf16 || type == Type::bf16x2)
+    chosen = pair ? fns<Sign<Bf16, false, keep, flip>>() : fns<SingleSign<Bf16, false, keep, flip>>();
+  else if (request.modifiers.take("ftz"))
+    chosen = pair ? fns<Sign<F16, true, keep, flip>>() : fns<SingleSign<F16, true, keep, flip>>();
+  else
+    chosen = pair ? fns<Sign<F16, false, keep, flip>>() : fns<SingleSign<F16, false, keep, flip>>();
+  return make_op(request, chosen, type, {type});
 }
 
 constexpr ops::TypeSet kHalves = {Type::f16, Type::f16x2, Type::bf16, Type::bf16x2};
@@ -97,8 +98,8 @@ constexpr ops::TypeSet kHalves = {Type::f16, Type::f16x2, Type::bf16, Type::bf16
 constexpr Form kForms[] = {
     {"add", kHalves, make_binary<Add>},     {"sub", kHalves, make_binary<Sub>},
     {"mul", kHalves, make_binary<Mul>},     {"min", kHalves, make_choice<false>},
-    {"max", kHalves, make_choice<true>},    {"neg", kHalves, make_sign<Neg>},
-    {"abs", kHalves, make_sign<Abs>},
+    {"max", kHalves, make_choice<true>},    {"neg", kHalves, make_sign<0xffff, 0x8000>},
+    {"abs", kHalves, make_sign<0x7fff, 0>},
 };
 
 }  // namespace

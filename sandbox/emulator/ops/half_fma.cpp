@@ -32,14 +32,14 @@ u32 exact_fma(float a, float b, float c) {
 }
 
 template <class Half, bool pair>
-u32 exact_word(u32 a, u32 b, u32 c) {
+[[gnu::noinline]] u32 exact_word(u32 a, u32 b, u32 c) {
   const u32 low = exact_fma<Half>(Half::low(a), Half::low(b), Half::low(c));
   if constexpr (!pair) return low;
   return low | exact_fma<Half>(Half::high(a), Half::high(b), Half::high(c)) << 16;
 }
 
 template <class Half, bool pair, bool full>
-void fma_row(Warp& warp, const DecodedOp& op, u32 mask) {
+[[gnu::flatten]] void fma_row(Warp& warp, const DecodedOp& op, u32 mask) {
   const u32* const a = warp.row<u32>(op.a);
   const u32* const b = warp.row<u32>(op.b);
   const u32* const c = warp.row<u32>(op.c);

@@ -24,7 +24,7 @@ struct Saturating : Half {
 // Negative numbers become +0; NaN stays.
 inline float rectified(float value) {
   const u32 bits = bits_of(value);
-  return float_of(bits >= kSign32 && !is_nan_bits(bits) ? 0u : bits);
+  return float_of(bits & (~static_cast<u32>(static_cast<s32>(bits) >> 31) | nan_mask(bits)));
 }
 
 template <class Half>

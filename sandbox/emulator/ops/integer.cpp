@@ -42,7 +42,7 @@ struct SubSaturated : Stateless {
   s32 operator()(s32 a, s32 b) const { return saturated(s64{a} - b); }
 };
 
-// Division by zero gives all ones and leaves the dividend as the remainder.
+// Division by zero gives all ones, as quotient and as remainder.
 template <class T>
 struct Div : Stateless {
   using Stateless::Stateless;
@@ -57,7 +57,7 @@ template <class T>
 struct Rem : Stateless {
   using Stateless::Stateless;
   T operator()(T a, T b) const {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(-1);
     if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
     return static_cast<T>(a % b);
   }

@@ -1,7 +1,7 @@
 // mma of bf16, f16 and tf32 with float sums, bit-true to Hopper's tensor cores: products are exact; the products of
 // one output and its c are aligned to the largest exponent E among them, a product's exponent being the sum of its
 // operands' (so 1.5 * 1.5 counts as 0); each is cut toward zero to a multiple of 2^(E-25); the exact sum of these is
-// rounded toward zero.
+// rounded toward zero; what is too large for a float is infinite.
 
 #include <cmath>
 
@@ -100,7 +100,7 @@ void read_operands(const Warp& warp, const DecodedOp& op, Operands<Format, depth
 
 // The eight sums of one row.
 template <class Format, int depth>
-inline void sum_row(const Operands<Format, depth>& operands, int row, float* out) {
+[[gnu::noinline]] void sum_row(const Operands<Format, depth>& operands, int row, float* out) {
   constexpr int kUp = 25 - 2 * Format::kFraction;  // a product in units of 2^(its exponent - 25)
   alignas(64) s32 top[kColumns], first[kColumns], second[kColumns];
   const auto& a = operands.a;
@@ -128,10 +128,13 @@ inline void sum_row(const Operands<Format, depth>& operands, int row, float* out
       sum[j] += (term ^ sign) - sign;
     }
   }
+  const double infinity = std::numeric_limits<double>::infinity();
   for (int j = 0; j < kColumns; ++j) {
     const s32 exponent = top[j] < -900 ? -900 : top[j];
     const double unit = double_of(static_cast<u64>(exponent - 25 + 1023) << 52);
-    out[j] = static_cast<float>((static_cast<double>(first[j]) + static_cast<double>(second[j])) * unit);
+    const double sum = (static_cast<double>(first[j]) + static_cast<double>(second[j])) * unit;
+    const double bounded = sum >= 0x1p128 ? infinity : sum;
+    out[j] = static_cast<float>(sum <= -0x1p128 ? -infinity : bounded);
   }
 }
 

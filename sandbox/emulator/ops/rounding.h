@@ -30,7 +30,7 @@ class RoundingScope {
 };
 
 template <class Op, Rounding rounding>
-void rounded_row_op(Warp& warp, const DecodedOp& op, u32 mask) {
+[[gnu::flatten]] void rounded_row_op(Warp& warp, const DecodedOp& op, u32 mask) {
   const RoundingScope scope(rounding);
   run_lanes<Op, false>(&Op::operator(), warp, op, mask);
 }

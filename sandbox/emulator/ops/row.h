@@ -106,8 +106,9 @@ inline void run_lanes(R (Op::*)(A, B, C) const, Warp& warp, const DecodedOp& op,
     put<full>(to, i, to_cell<R>(compute(from_cell<A>(a[i]), from_cell<B>(b[i]), from_cell<C>(c[i]))), mask);
 }
 
+// Flattened: a call left in the loop would keep it from vectorising.
 template <class Op, bool full>
-void row_op(Warp& warp, const DecodedOp& op, u32 mask) {
+[[gnu::flatten]] void row_op(Warp& warp, const DecodedOp& op, u32 mask) {
   run_lanes<Op, full>(&Op::operator(), warp, op, mask);
 }
 
