@@ -243,6 +243,16 @@ TEST_F(SessionTest, GivesUpAfterItsOwnFailuresInARow) {
   EXPECT_FALSE(result->detail.empty());
 }
 
+TEST_F(SessionTest, FailsWithTheReasonWhenItsRunDirectoryIsLost) {
+  agent.endless = true;
+  sandbox.before_grade = [this] {
+    if (sandbox.grades == 5) std::filesystem::remove_all(folder.path() / "run");
+  };
+  const auto result = run();
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("run"), std::string::npos) << result.error().message;
+}
+
 TEST_F(SessionTest, DoesNotPublishAKernelThatFailsItsReGrade) {
   behaviours["1"].us = 80;
   propose("1");
