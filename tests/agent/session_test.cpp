@@ -243,14 +243,18 @@ TEST_F(SessionTest, GivesUpAfterItsOwnFailuresInARow) {
   EXPECT_FALSE(result->detail.empty());
 }
 
-TEST_F(SessionTest, FailsWithTheReasonWhenItsRunDirectoryIsLost) {
-  agent.endless = true;
+TEST_F(SessionTest, EndsWithTheReasonWhenAKeptKernelCannotBeSaved) {
+  behaviours["1"].us = 80;
+  propose("1");
+  propose("2");
   sandbox.before_grade = [this] {
-    if (sandbox.grades == 5) std::filesystem::remove_all(folder.path() / "run");
+    if (sandbox.grades == 3) std::filesystem::remove_all(folder.path() / "run");
   };
   const auto result = run();
-  ASSERT_FALSE(result);
-  EXPECT_NE(result.error().message.find("run"), std::string::npos) << result.error().message;
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->reason, StopReason::error);
+  EXPECT_NE(result->detail.find("saving the best kernel"), std::string::npos) << result->detail;
+  EXPECT_EQ(agent.told.size(), 1u) << "a kernel that cannot be kept ends the session";
 }
 
 TEST_F(SessionTest, DoesNotPublishAKernelThatFailsItsReGrade) {
