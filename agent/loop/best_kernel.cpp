@@ -85,7 +85,7 @@ std::string with_defaults(std::string source, const sandbox::TunableValues& valu
 
 Result<void> replace_best(const fs::path& run, const BestKernel& best) {
   std::string fresh = (run / ".best-XXXXXX").string();
-  if (!::mkdtemp(fresh.data())) return unavailable("cannot write in " + run.string() + ": " + std::strerror(errno));
+  if (!::mkdtemp(fresh.data())) return unavailable("saving the best kernel: cannot write in " + run.string() + ": " + std::strerror(errno));
   ::chmod(fresh.c_str(), 0755);
   Result<void> done = write_all_files(fresh, best);
   if (done) done = put_in_place(fresh, run / "best").and_then([&] { return sync_folder(run); });
