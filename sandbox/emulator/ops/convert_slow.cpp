@@ -103,6 +103,7 @@ u64 float_cell(double value, const Conversion& conversion) {
     case Type::bf16: return ops::encode(result, ops::kBf16Format, direction, conversion.satfinite);
     default: break;
   }
+  if (std::isnan(result) && conversion.from == Type::f64) return bits_of(static_cast<float>(result));
   const u32 word = ops::encode(result, ops::kF32Format, direction, conversion.satfinite);
   return conversion.ftz ? bits_of(flushed<true>(float_of(word))) : word;
 }

@@ -14,6 +14,16 @@ using ops::make_op;
 using ops::Request;
 using ops::Type;
 
+// Flushing looks at the result rounded to 24 bits with any exponent. The processor rounds subnormals to fewer bits,
+// perhaps up to the smallest normal number; so the double value is scaled up and rounded the same way to see.
+template <bool ftz>
+inline float without_underflow(float result, double value) {
+  if constexpr (!ftz) return result;
+  const float scaled = static_cast<float>(value * 0x1p64);
+  const u32 tiny = below(bits_of(scaled) & ~kSign32, bits_of(0x1p-62f));
+  return float_of(bits_of(result) & (~tiny | kSign32));
+}
+
 template <bool ftz, bool sat>
 struct Add : Stateless {
   using Stateless::Stateless;
@@ -29,21 +39,29 @@ struct Sub : Stateless {
 template <bool ftz, bool sat>
 struct Mul : Stateless {
   using Stateless::Stateless;
-  float operator()(float a, float b) const { return finished<ftz, sat>(flushed<ftz>(a) * flushed<ftz>(b)); }
+  float operator()(float a, float b) const {
+    const float x = flushed<ftz>(a), y = flushed<ftz>(b);
+    return finished<ftz, sat>(without_underflow<ftz>(x * y, static_cast<double>(x) * static_cast<double>(y)));
+  }
 };
 
 template <bool ftz, bool sat>
 struct Fma : Stateless {
   using Stateless::Stateless;
   float operator()(float a, float b, float c) const {
-    return finished<ftz, sat>(__builtin_fmaf(flushed<ftz>(a), flushed<ftz>(b), flushed<ftz>(c)));
+    const float x = flushed<ftz>(a), y = flushed<ftz>(b), z = flushed<ftz>(c);
+    const double value = static_cast<double>(x) * static_cast<double>(y) + static_cast<double>(z);
+    return finished<ftz, sat>(without_underflow<ftz>(__builtin_fmaf(x, y, z), value));
   }
 };
 
 template <bool ftz, bool sat>
 struct Div : Stateless {
   using Stateless::Stateless;
-  float operator()(float a, float b) const { return finished<ftz, sat>(flushed<ftz>(a) / flushed<ftz>(b)); }
+  float operator()(float a, float b) const {
+    const float x = flushed<ftz>(a), y = flushed<ftz>(b);
+    return finished<ftz, sat>(without_underflow<ftz>(x / y, static_cast<double>(x) / static_cast<double>(y)));
+  }
 };
 
 template <bool ftz, bool sat>

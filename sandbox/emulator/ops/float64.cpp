@@ -12,7 +12,7 @@ using ops::make_op;
 using ops::Request;
 using ops::Type;
 
-// Of several NaN operands the last one is kept; of a quotient's the first.
+// Of several NaN operands the last one is kept; of a quotient's the first; of an fma's b, else c, else a.
 struct Add : Stateless {
   using Stateless::Stateless;
   double operator()(double a, double b) const { return passing(b, passing(a, new_nan(a + b))); }
@@ -36,7 +36,7 @@ struct Div : Stateless {
 struct Fma : Stateless {
   using Stateless::Stateless;
   double operator()(double a, double b, double c) const {
-    return passing(c, passing(b, passing(a, new_nan(__builtin_fma(a, b, c)))));
+    return passing(b, passing(c, passing(a, new_nan(__builtin_fma(a, b, c)))));
   }
 };
 

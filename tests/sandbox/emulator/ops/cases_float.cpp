@@ -11,8 +11,9 @@ struct Variant {
   std::string modifiers;
   bool ftz, sat;
   float in(u64 word) const { return ftz ? flushed(f32_of(word)) : f32_of(word); }
-  u64 out(float value) const {
-    float result = ftz ? flushed(value) : value;
+  // `tiny`: the exact result, rounded to 24 bits, is below the normal numbers.
+  u64 out(float value, bool tiny = false) const {
+    float result = ftz ? flushed(tiny ? std::copysign(0.0f, value) : value) : value;
     if (sat) result = result > 0 ? std::min(result, 1.0f) : 0.0f;
     return word_of(result);
   }
@@ -33,6 +34,16 @@ template <class F>
   return static_cast<decltype(compute())>(result);
 }
 
+// Whether a value just below the smallest normal number is still below it when rounded to 24 bits.
+bool stays_tiny(long double exact, int mode) {
+  const long double magnitude = std::fabs(exact), last = 0x1p-126L - 0x1p-150L;
+  if (std::isnan(exact)) return false;
+  if (magnitude <= last) return true;
+  if (magnitude >= 0x1p-126L || mode == FE_TOWARDZERO) return magnitude < 0x1p-126L;
+  if (mode == FE_TONEAREST) return magnitude < 0x1p-126L - 0x1p-151L;
+  return (mode == FE_DOWNWARD) != std::signbit(exact);
+}
+
 void add_arithmetic(const std::string& rounding, int mode, const Variant& v, std::vector<Case>& cases) {
   const std::string end = rounding + v.modifiers + ".f32 $w, $w, $w";
   cases.push_back({"Add", "add" + end, [v, mode](const u64* s) {
@@ -45,11 +56,13 @@ void add_arithmetic(const std::string& rounding, int mode, const Variant& v, std
                    }});
   cases.push_back({"Mul", "mul" + end, [v, mode](const u64* s) {
                      const volatile float a = v.in(s[0]), b = v.in(s[1]);
-                     return v.out(under(mode, [&] { return a * b; }));
+                     const bool tiny = stays_tiny(static_cast<long double>(a) * b, mode);
+                     return v.out(under(mode, [&] { return a * b; }), tiny);
                    }});
   cases.push_back({"Fma", "fma" + end + ", $w", [v, mode](const u64* s) {
                      const volatile float a = v.in(s[0]), b = v.in(s[1]), c = v.in(s[2]);
-                     return v.out(under(mode, [&] { return std::fma(a, b, c); }));
+                     const bool tiny = stays_tiny(static_cast<long double>(a) * b + c, mode);
+                     return v.out(under(mode, [&] { return std::fma(a, b, c); }), tiny);
                    }});
 }
 
@@ -58,7 +71,8 @@ void add_roots(const std::string& rounding, int mode, bool ftz, std::vector<Case
   const std::string end = rounding + v.modifiers + ".f32 $w, $w";
   cases.push_back({"Div", "div" + end + ", $w", [v, mode](const u64* s) {
                      const volatile float a = v.in(s[0]), b = v.in(s[1]);
-                     return v.out(under(mode, [&] { return a / b; }));
+                     const bool tiny = stays_tiny(static_cast<long double>(a) / b, mode);
+                     return v.out(under(mode, [&] { return a / b; }), tiny);
                    }});
   cases.push_back({"Reciprocal", "rcp" + end, [v, mode](const u64* s) {
                      const volatile float a = v.in(s[0]), one = 1;
@@ -164,7 +178,7 @@ void add_double_arithmetic(const std::string& rounding, int mode, std::vector<Ca
   two("Mul", "mul", [](double a, double b) { return a * b; });
   two("Div", "div", [](double a, double b) { return a / b; });
   cases.push_back({"Fma", "fma" + rounding + ".f64 $d, $d, $d, $d", [mode](const u64* s) {
-                     if (const u64 nan = kept_nan({s[2], s[1], s[0]})) return nan;
+                     if (const u64 nan = kept_nan({s[1], s[2], s[0]})) return nan;
                      const volatile double a = f64_of(s[0]), b = f64_of(s[1]), c = f64_of(s[2]);
                      return word_of(under(mode, [&] { return std::fma(a, b, c); }));
                    }});
