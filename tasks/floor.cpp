@@ -19,7 +19,8 @@ class Ledger {
     for (const Operand& operand : view.out) {
       if (operand.tensor == nullptr || operand.tensor->role != Role::state || operand.tensor->is_cache()) continue;
       cost.bytes_read += read(operand, view);
-      if (written_.insert(operand.name).second) cost.bytes_written += static_cast<double>(operand.tensor->bytes(context_));
+      if (written_.insert(operand.name).second)
+        cost.bytes_written += static_cast<double>(operand.tensor->bytes(context_));
     }
     return cost;
   }
@@ -27,7 +28,8 @@ class Ledger {
  private:
   // Whatever several ops read is charged to the first one.
   double read(const Operand& operand, const OpView& view) {
-    const bool weight = operand.quantised != nullptr || (operand.tensor != nullptr && operand.tensor->role == Role::weight);
+    const bool weight =
+        operand.quantised != nullptr || (operand.tensor != nullptr && operand.tensor->role == Role::weight);
     const bool state = operand.tensor != nullptr && operand.tensor->role == Role::state;
     if ((!weight && !state) || !read_.insert(operand.name).second) return 0;
     if (operand.quantised == nullptr) return static_cast<double>(operand.tensor->bytes(context_));

@@ -56,7 +56,10 @@ Bytes encode(std::span<const double> values, DType dtype) {
 
 struct Oracle::State {
   // What one op overwrote, so that margin() can put it back.
-  struct Overwritten { std::size_t state, offset; Bytes bytes; };
+  struct Overwritten {
+    std::size_t state, offset;
+    Bytes bytes;
+  };
 
   State(const Task& described, std::span<const std::byte> weights, int threads) : task(described), pool(threads) {
     for (const WeightArena::Place& place : weight_arena(task).places)
@@ -66,7 +69,8 @@ struct Oracle::State {
       state_tensors.push_back(tensor);
     }
     for (const Role role : {Role::input, Role::output})
-      for (const Tensor* tensor : task.with(role)) values[tensor->name].resize(static_cast<std::size_t>(tensor->elements(0)));
+      for (const Tensor* tensor : task.with(role))
+        values[tensor->name].resize(static_cast<std::size_t>(tensor->elements(0)));
     for (const Op& op : task.ops) {
       views.push_back(view_of(task, op));
       for (const Operand& result : views.back().out)
@@ -130,7 +134,8 @@ struct Oracle::State {
 
   void restore(const std::vector<Overwritten>& overwritten) {
     for (auto entry = overwritten.rbegin(); entry != overwritten.rend(); ++entry)
-      std::copy(entry->bytes.begin(), entry->bytes.end(), states[entry->state].begin() + static_cast<std::ptrdiff_t>(entry->offset));
+      std::copy(entry->bytes.begin(), entry->bytes.end(),
+                states[entry->state].begin() + static_cast<std::ptrdiff_t>(entry->offset));
   }
 
   const Task& task;
@@ -152,7 +157,8 @@ Oracle::~Oracle() = default;
 void Oracle::reset(std::vector<Bytes> states, std::int64_t position, std::int64_t capacity) {
   OL_CHECK(states.size() == state_->state_tensors.size(), "one buffer for each state tensor");
   for (std::size_t i = 0; i < states.size(); ++i)
-    OL_CHECK(states[i].size() == state_->state_tensors[i]->bytes(capacity), "a state of the wrong size: " + state_->state_tensors[i]->name);
+    OL_CHECK(states[i].size() == state_->state_tensors[i]->bytes(capacity),
+             "a state of the wrong size: " + state_->state_tensors[i]->name);
   state_->states = std::move(states);
   state_->position = position;
   state_->capacity = capacity;
@@ -188,7 +194,8 @@ OracleStep Oracle::step(std::span<const std::byte> token, bool with_probes) {
   if (with_probes)
     for (const OpView& view : s.views)
       for (const Operand& operand : view.out)
-        if (const auto found = s.values.find(operand.name); found != s.values.end()) result.probes[found->first] = found->second;
+        if (const auto found = s.values.find(operand.name); found != s.values.end())
+          result.probes[found->first] = found->second;
   ++s.position;
   return result;
 }
@@ -210,7 +217,8 @@ Result<DrawnToken> draw_token(Oracle& oracle, const Task& task, std::uint64_t se
     best = std::max(best, drawn.margin);
   }
   return invalid("step " + std::to_string(step) + ": no token in " + std::to_string(kDrawsMax) +
-                 " draws keeps every routed layer " + std::to_string(kRoutingMargin) + " from a tie (best " + std::to_string(best) + ")");
+                 " draws keeps every routed layer " + std::to_string(kRoutingMargin) + " from a tie (best " +
+                 std::to_string(best) + ")");
 }
 
 }  // namespace onelaunch::tasks

@@ -116,11 +116,13 @@ void eager(const OpView& view, EagerBuilder& builder) {
   const EagerOperand scores = eager_scores(builder, s.heads);
   builder.source(kSource);
   builder.launch(view, {.function = instance("gqa_scores", {s.heads, s.kv_heads, s.key}),
-                        .operands = {builder.of(view.in[0]), builder.of(view.in[1]), scores, builder.position(), builder.capacity_word()},
+                        .operands = {builder.of(view.in[0]), builder.of(view.in[1]), scores, builder.position(),
+                                     builder.capacity_word()},
                         .grid = blocks_for(builder.capacity() * s.heads, 8)});
   eager_softmax(view, builder, scores, s.heads);
   builder.launch(view, {.function = instance("gqa_values", {s.heads, s.kv_heads, s.value}),
-                        .operands = {scores, builder.of(view.in[2]), builder.of(view.out[0]), builder.position(), builder.capacity_word()},
+                        .operands = {scores, builder.of(view.in[2]), builder.of(view.out[0]), builder.position(),
+                                     builder.capacity_word()},
                         .grid = s.heads * blocks_for(s.value, 32)});
 }
 
@@ -129,7 +131,8 @@ void eager(const OpView& view, EagerBuilder& builder) {
 void eager_softmax(const OpView& view, EagerBuilder& builder, const EagerOperand& scores, std::int64_t heads) {
   builder.source(kSoftmax);
   builder.launch(view, {.function = instance("softmax", {heads}),
-                        .operands = {scores, builder.position(), builder.capacity_word()}, .grid = heads});
+                        .operands = {scores, builder.position(), builder.capacity_word()},
+                        .grid = heads});
 }
 
 EagerOperand eager_scores(EagerBuilder& builder, std::int64_t heads) {
@@ -139,12 +142,17 @@ EagerOperand eager_scores(EagerBuilder& builder, std::int64_t heads) {
 OpKind gqa_attention_kind() {
   using Is = Parameter::Is;
   return {.name = "gqa_attention",
-          .documentation = "Attention of one token over cache rows 0 to position: query head h uses key and value head "
-                           "h / (heads / kv_heads); scores are scaled by 1/sqrt(head_dim); y = softmax(scores) times the values",
+          .documentation =
+              "Attention of one token over cache rows 0 to position: query head h uses key and value head "
+              "h / (heads / kv_heads); scores are scaled by 1/sqrt(head_dim); y = softmax(scores) times the values",
           .inputs = {{"query", Is::value}, {"k_cache", Is::cache}, {"v_cache", Is::cache}},
           .outputs = {{"y", Is::value}},
           .attributes = {{"heads", "query heads", true, 0, true}, {"kv_heads", "key and value heads", true, 0, true}},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager};
 }
 
 }  // namespace onelaunch::tasks

@@ -45,17 +45,24 @@ constexpr std::int64_t kRowsATask = 256, kHeadsATask = 8, kColumnsATask = 128;
 class Attention {
  public:
   explicit Attention(const OpRun& run)
-      : run_(run), s_(shape_of(run.view)), rows_(run.place.position + 1), up_(dequantised(*run.place.pool, run.int4(kUp))),
-        absorbed_(size(s_.heads * (s_.latent + s_.rope))), scores_(size(s_.heads * rows_)), mixed_(size(s_.heads * s_.latent)) {}
+      : run_(run),
+        s_(shape_of(run.view)),
+        rows_(run.place.position + 1),
+        up_(dequantised(*run.place.pool, run.int4(kUp))),
+        absorbed_(size(s_.heads * (s_.latent + s_.rope))),
+        scores_(size(s_.heads * rows_)),
+        mixed_(size(s_.heads * s_.latent)) {}
 
   void run() {
     ThreadPool& pool = *run_.place.pool;
     pool.for_each(size(s_.heads), [this](std::size_t head) { absorb(static_cast<std::int64_t>(head)); });
-    pool.for_each(size(blocks_for(rows_, kRowsATask)), [this](std::size_t task) { score(static_cast<std::int64_t>(task)); });
+    pool.for_each(size(blocks_for(rows_, kRowsATask)),
+                  [this](std::size_t task) { score(static_cast<std::int64_t>(task)); });
     pool.for_each(size(s_.heads), [this](std::size_t head) { softmax({&scores_[head * size(rows_)], size(rows_)}); });
     const std::int64_t across = blocks_for(s_.latent, kColumnsATask);
     pool.for_each(size(blocks_for(s_.heads, kHeadsATask) * across), [this, across](std::size_t task) {
-      mix(static_cast<std::int64_t>(task) / across * kHeadsATask, static_cast<std::int64_t>(task) % across * kColumnsATask);
+      mix(static_cast<std::int64_t>(task) / across * kHeadsATask,
+          static_cast<std::int64_t>(task) % across * kColumnsATask);
     });
     pool.for_each(size(s_.heads), [this](std::size_t head) { raise(static_cast<std::int64_t>(head)); });
   }
@@ -101,7 +108,8 @@ class Attention {
     double* result = run_.out(0).data() + head * s_.value;
     std::fill(result, result + s_.value, 0.0);
     for (std::int64_t l = 0; l < s_.latent; ++l)
-      add_scaled(mixed_[size(head * s_.latent + l)], &up_[size(l * s_.columns + head * s_.up() + s_.nope)], s_.value, result);
+      add_scaled(mixed_[size(head * s_.latent + l)], &up_[size(l * s_.columns + head * s_.up() + s_.nope)], s_.value,
+                 result);
   }
 
   const OpRun& run_;
@@ -201,22 +209,30 @@ void eager(const OpView& view, EagerBuilder& builder) {
                         .operands = {scores, latents, mixed, position, capacity},
                         .grid = s.heads * blocks_for(s.latent, 32)});
   builder.launch(view, {.function = instance("mla_values", {s.heads, s.nope, s.latent, s.value}),
-                        .operands = {mixed, up, builder.of(view.out[0])}, .grid = blocks_for(s.heads * s.value, 256)});
+                        .operands = {mixed, up, builder.of(view.out[0])},
+                        .grid = blocks_for(s.heads * s.value, 256)});
 }
 
 }  // namespace
 
 OpKind mla_attention_kind() {
   using Is = Parameter::Is;
-  return {.name = "mla_attention",
-          .documentation = "Multi-head latent attention of one token over cache rows 0 to position. Per head: query = [nope | rope]; "
-                           "up (int4, latent -> heads * (nope + v_dim), per head key part then value part) gives "
-                           "key_r = [latents[r] W_k | rotated[r]] and value_r = latents[r] W_v, which are not rounded; "
-                           "scores are scaled by 1/sqrt(nope + rope); y = softmax(scores) times the values",
-          .inputs = {{"query", Is::value}, {"up", Is::int4_weight}, {"latents", Is::cache}, {"rotated", Is::cache}},
-          .outputs = {{"y", Is::value}},
-          .attributes = {{"heads", "heads of the query", true, 0, true}, {"nope", "elements of a head's query that are not rotated", true, 0, true}},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+  return {
+      .name = "mla_attention",
+      .documentation =
+          "Multi-head latent attention of one token over cache rows 0 to position. Per head: query = [nope | rope]; "
+          "up (int4, latent -> heads * (nope + v_dim), per head key part then value part) gives "
+          "key_r = [latents[r] W_k | rotated[r]] and value_r = latents[r] W_v, which are not rounded; "
+          "scores are scaled by 1/sqrt(nope + rope); y = softmax(scores) times the values",
+      .inputs = {{"query", Is::value}, {"up", Is::int4_weight}, {"latents", Is::cache}, {"rotated", Is::cache}},
+      .outputs = {{"y", Is::value}},
+      .attributes = {{"heads", "heads of the query", true, 0, true},
+                     {"nope", "elements of a head's query that are not rotated", true, 0, true}},
+      .infer = infer,
+      .evaluate = evaluate,
+      .flops = flops,
+      .experts_used = nullptr,
+      .eager = eager};
 }
 
 }  // namespace onelaunch::tasks

@@ -61,7 +61,8 @@ void eager(const OpView& view, EagerBuilder& builder) {
   const std::int64_t channels = extent(view.in[0], 0);
   builder.source(kSource);
   builder.launch(view, {.function = instance("causal_conv_update", {channels, extent(view.in[1], 1)}),
-                        .operands = {builder.of(view.in[0]), builder.of(view.in[1]), builder.of(view.out[1]), builder.of(view.out[0])},
+                        .operands = {builder.of(view.in[0]), builder.of(view.in[1]), builder.of(view.out[1]),
+                                     builder.of(view.out[0])},
                         .grid = blocks_for(channels, 256)});
 }
 
@@ -70,13 +71,18 @@ void eager(const OpView& view, EagerBuilder& builder) {
 OpKind causal_conv_update_kind() {
   using Is = Parameter::Is;
   return {.name = "causal_conv_update",
-          .documentation = "Depthwise causal convolution of one step, then SiLU: y[c] = silu(sum over t < width-1 of "
-                           "weight[c][t] * window[t][c] + weight[c][width-1] * x[c]). Then the window moves up by one row "
-                           "and takes bf16(x) as its last",
+          .documentation =
+              "Depthwise causal convolution of one step, then SiLU: y[c] = silu(sum over t < width-1 of "
+              "weight[c][t] * window[t][c] + weight[c][width-1] * x[c]). Then the window moves up by one row "
+              "and takes bf16(x) as its last",
           .inputs = {{"x", Is::value}, {"weight", Is::weight}},
           .outputs = {{"y", Is::value}, {"window", Is::state}},
           .attributes = {},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager};
 }
 
 }  // namespace onelaunch::tasks

@@ -116,7 +116,8 @@ std::int64_t blocks_of(const Int4Matrix& weight) { return (weight.out + kColumns
 void multiply(ThreadPool& pool, std::span<const Int4Product> products) {
   std::vector<std::pair<std::size_t, std::int64_t>> tasks;  // product, first column
   for (std::size_t p = 0; p < products.size(); ++p)
-    for (std::int64_t block = 0; block < blocks_of(products[p].weight); ++block) tasks.emplace_back(p, block * kColumns);
+    for (std::int64_t block = 0; block < blocks_of(products[p].weight); ++block)
+      tasks.emplace_back(p, block * kColumns);
   pool.for_each(tasks.size(), [&](std::size_t t) {
     const auto [p, first] = tasks[t];
     const Int4Product& product = products[p];
@@ -134,7 +135,8 @@ std::vector<float> dequantised(ThreadPool& pool, const Int4Matrix& weight) {
   return matrix;
 }
 
-void multiply_rows(ThreadPool& pool, std::span<const std::uint16_t> weight, std::span<const double> x, std::span<double> y) {
+void multiply_rows(ThreadPool& pool, std::span<const std::uint16_t> weight, std::span<const double> x,
+                   std::span<double> y) {
   constexpr std::size_t kRows = 32;
   pool.for_each((y.size() + kRows - 1) / kRows, [&](std::size_t block) {
     std::vector<double> row(x.size());
@@ -148,8 +150,12 @@ void multiply_rows(ThreadPool& pool, std::span<const std::uint16_t> weight, std:
 void widen(const std::uint16_t* bf16, std::int64_t count, double* out) { widen_row(bf16, count, out); }
 double dot(const double* a, const double* b, std::int64_t count) { return dot_of_doubles(a, b, count); }
 double dot(const float* a, const double* b, std::int64_t count) { return dot_of_floats(a, b, count); }
-void add_scaled(double factor, const double* x, std::int64_t count, double* y) { add_scaled_doubles(factor, x, count, y); }
-void add_scaled(double factor, const float* x, std::int64_t count, double* y) { add_scaled_floats(factor, x, count, y); }
+void add_scaled(double factor, const double* x, std::int64_t count, double* y) {
+  add_scaled_doubles(factor, x, count, y);
+}
+void add_scaled(double factor, const float* x, std::int64_t count, double* y) {
+  add_scaled_floats(factor, x, count, y);
+}
 
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 double silu(double x) { return x * sigmoid(x); }

@@ -12,8 +12,8 @@ namespace onelaunch::tasks {
 // y[c] = sum over k of x[k] * w[k][c].
 struct Int4Product {
   Int4Matrix weight;
-  const double* x;   // weight.in
-  double* y;         // weight.out
+  const double* x;  // weight.in
+  double* y;        // weight.out
 };
 void multiply(ThreadPool& pool, std::span<const Int4Product> products);
 
@@ -21,7 +21,8 @@ void multiply(ThreadPool& pool, std::span<const Int4Product> products);
 std::vector<float> dequantised(ThreadPool& pool, const Int4Matrix& weight);
 
 // y[r] = sum over k of weight[r][k] * x[k], weight row-major bf16 (rows, x.size()).
-void multiply_rows(ThreadPool& pool, std::span<const std::uint16_t> weight, std::span<const double> x, std::span<double> y);
+void multiply_rows(ThreadPool& pool, std::span<const std::uint16_t> weight, std::span<const double> x,
+                   std::span<double> y);
 
 void widen(const std::uint16_t* bf16, std::int64_t count, double* out);
 double dot(const double* a, const double* b, std::int64_t count);

@@ -52,10 +52,14 @@ __device__ inline float block_max(float value) {
 
 std::string pointer_to(DType dtype) {
   switch (dtype) {
-    case DType::f32: return "float*";
-    case DType::bf16: return "bf16*";
-    case DType::u8: return "unsigned char*";
-    case DType::i32: return "int*";
+    case DType::f32:
+      return "float*";
+    case DType::bf16:
+      return "bf16*";
+    case DType::u8:
+      return "unsigned char*";
+    case DType::i32:
+      return "int*";
   }
   OL_CHECK(false, "a dtype without a C type");
 }

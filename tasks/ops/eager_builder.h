@@ -21,7 +21,7 @@ struct EagerOperand {
 };
 
 struct EagerKernel {
-  std::string function;                  // "linear<2304, 64>": a device function of the source, with its constants
+  std::string function;  // "linear<2304, 64>": a device function of the source, with its constants
   std::vector<EagerOperand> operands;
   std::int64_t grid = 1, block = 256;
 };
@@ -33,11 +33,11 @@ class EagerBuilder {
   std::int64_t context() const { return context_; }
   std::int64_t capacity() const { return capacity_; }
 
-  void source(const char* device_functions);       // added once, however often it is asked for
+  void source(const char* device_functions);  // added once, however often it is asked for
   EagerOperand buffer(const std::string& name, std::int64_t elements, DType dtype);
   void launch(const OpView& view, const EagerKernel& kernel);
 
-  static EagerOperand of(const Operand& operand);  // a tensor or a result
+  static EagerOperand of(const Operand& operand);                            // a tensor or a result
   static EagerOperand part(const Operand& int4_weight, const char* member);  // "packed", "scale", "zero"
   static EagerOperand position() { return {EagerArgument::Kind::position, {}, "long long"}; }
   static EagerOperand capacity_word() { return {EagerArgument::Kind::capacity, {}, "long long"}; }
@@ -47,7 +47,7 @@ class EagerBuilder {
  private:
   std::int64_t context_, capacity_;
   std::vector<const char*> sources_;
-  std::map<std::string, std::string> entries_;     // by function and parameter types
+  std::map<std::string, std::string> entries_;  // by function and parameter types
   std::set<std::string> buffer_names_;
   std::string wrappers_;
   EagerPlan plan_;

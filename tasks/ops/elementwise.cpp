@@ -37,7 +37,10 @@ __device__ void append(const X* row, bf16* cache, long long position) {
 )cuda";
 
 Result<std::vector<Value>> infer_pair(const OpView& view) {
-  return Checks().vector(view.in[0]).vector(view.in[1], extent(view.in[0], 0)).gives({{view.op->round_to, view.in[0].shape}});
+  return Checks()
+      .vector(view.in[0])
+      .vector(view.in[1], extent(view.in[0], 0))
+      .gives({{view.op->round_to, view.in[0].shape}});
 }
 
 void eager_pair(const OpView& view, EagerBuilder& builder) {
@@ -108,30 +111,54 @@ double no_flops(const OpView&, std::int64_t) { return 0; }
 }  // namespace
 
 OpKind add_kind() {
-  return {.name = "add", .documentation = "y[i] = a[i] + b[i]",
-          .inputs = {{"a", Is::value}, {"b", Is::value}}, .outputs = {{"y", Is::value}}, .attributes = {},
-          .infer = infer_pair, .evaluate = evaluate_add, .flops = flops_add, .experts_used = nullptr, .eager = eager_pair};
+  return {.name = "add",
+          .documentation = "y[i] = a[i] + b[i]",
+          .inputs = {{"a", Is::value}, {"b", Is::value}},
+          .outputs = {{"y", Is::value}},
+          .attributes = {},
+          .infer = infer_pair,
+          .evaluate = evaluate_add,
+          .flops = flops_add,
+          .experts_used = nullptr,
+          .eager = eager_pair};
 }
 
 OpKind silu_mul_kind() {
-  return {.name = "silu_mul", .documentation = "y[i] = gate[i] * sigmoid(gate[i]) * up[i]",
-          .inputs = {{"gate", Is::value}, {"up", Is::value}}, .outputs = {{"y", Is::value}}, .attributes = {},
-          .infer = infer_pair, .evaluate = evaluate_silu_mul, .flops = flops_silu_mul, .experts_used = nullptr,
+  return {.name = "silu_mul",
+          .documentation = "y[i] = gate[i] * sigmoid(gate[i]) * up[i]",
+          .inputs = {{"gate", Is::value}, {"up", Is::value}},
+          .outputs = {{"y", Is::value}},
+          .attributes = {},
+          .infer = infer_pair,
+          .evaluate = evaluate_silu_mul,
+          .flops = flops_silu_mul,
+          .experts_used = nullptr,
           .eager = eager_pair};
 }
 
 OpKind slice_kind() {
-  return {.name = "slice", .documentation = "y[i] = x[begin + i] for i from 0 to size - 1",
-          .inputs = {{"x", Is::value}}, .outputs = {{"y", Is::value}},
+  return {.name = "slice",
+          .documentation = "y[i] = x[begin + i] for i from 0 to size - 1",
+          .inputs = {{"x", Is::value}},
+          .outputs = {{"y", Is::value}},
           .attributes = {{"begin", "the first element", true, 0, false}, {"size", "how many elements", true, 0, true}},
-          .infer = infer_slice, .evaluate = evaluate_slice, .flops = no_flops, .experts_used = nullptr,
+          .infer = infer_slice,
+          .evaluate = evaluate_slice,
+          .flops = no_flops,
+          .experts_used = nullptr,
           .eager = eager_slice};
 }
 
 OpKind append_kind() {
-  return {.name = "append", .documentation = "cache[position] = bf16(row); position counts the tokens cached before this one",
-          .inputs = {{"row", Is::value}}, .outputs = {{"cache", Is::cache}}, .attributes = {},
-          .infer = infer_append, .evaluate = evaluate_append, .flops = no_flops, .experts_used = nullptr,
+  return {.name = "append",
+          .documentation = "cache[position] = bf16(row); position counts the tokens cached before this one",
+          .inputs = {{"row", Is::value}},
+          .outputs = {{"cache", Is::cache}},
+          .attributes = {},
+          .infer = infer_append,
+          .evaluate = evaluate_append,
+          .flops = no_flops,
+          .experts_used = nullptr,
           .eager = eager_append};
 }
 

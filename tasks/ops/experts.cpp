@@ -21,7 +21,12 @@ struct Weights {
 Weights weights_of(const OpView& view) {
   const std::size_t first = view.in.size() - 3;
   const Quantised& gate = *view.in[first].quantised;
-  return {view.in[first], view.in[first + 1], view.in[first + 2], gate.experts, gate.in, gate.out,
+  return {view.in[first],
+          view.in[first + 1],
+          view.in[first + 2],
+          gate.experts,
+          gate.in,
+          gate.out,
           view.in[first + 2].quantised->out};
 }
 
@@ -32,7 +37,8 @@ Checks check_weights(const OpView& view) {
       .vector(view.in[0], w.in)
       .require(up.in == gate.in && up.out == gate.out, up.name + " must have the shape of " + gate.name)
       .require(down.in == gate.out, down.name + " must take what " + gate.name + " gives")
-      .require(up.experts == gate.experts && down.experts == gate.experts, "the weights must have as many experts each");
+      .require(up.experts == gate.experts && down.experts == gate.experts,
+               "the weights must have as many experts each");
 }
 
 // y = sum over slots of factor[slot] * down(silu(gate(x)) * up(x)), each with the slot's expert.
@@ -51,10 +57,12 @@ void swiglu(OpRun& run, std::span<const double> ids, std::span<const double> fac
   for (std::size_t i = 0; i < gated.size(); ++i) gated[i] = silu(gated[i]) * raised[i];
   products.clear();
   for (std::size_t slot = 0; slot < slots; ++slot)
-    products.push_back({run.int4(first + 2, static_cast<std::int64_t>(ids[slot])), &gated[slot * inner], &lowered[slot * out]});
+    products.push_back(
+        {run.int4(first + 2, static_cast<std::int64_t>(ids[slot])), &gated[slot * inner], &lowered[slot * out]});
   multiply(*run.place.pool, products);
   std::fill(run.out(0).begin(), run.out(0).end(), 0.0);
-  for (std::size_t slot = 0; slot < slots; ++slot) add_scaled(factors[slot], &lowered[slot * out], w.out, run.out(0).data());
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    add_scaled(factors[slot], &lowered[slot * out], w.out, run.out(0).data());
 }
 
 double swiglu_flops(const OpView& view, std::int64_t slots) {
@@ -88,14 +96,23 @@ void eager_swiglu(const OpView& view, EagerBuilder& builder, const EagerExperts&
   const EagerOperand gated = inner_buffer("gate"), raised = inner_buffer("up"), inner = inner_buffer("inner");
   for (const auto& [weight, to] : {std::pair{&w.gate, &gated}, std::pair{&w.up, &raised}}) {
     const EagerOperand matrix = eager_dequantise(view, builder, *weight, experts);
-    eager_multiply(view, builder, {.x = builder.of(view.in[0]), .matrix = matrix, .y = *to, .in = w.in, .out = w.inner,
-                                   .slots = experts.slots, .shared_x = true});
+    eager_multiply(view, builder,
+                   {.x = builder.of(view.in[0]),
+                    .matrix = matrix,
+                    .y = *to,
+                    .in = w.in,
+                    .out = w.inner,
+                    .slots = experts.slots,
+                    .shared_x = true});
   }
   builder.source(kSource);
-  builder.launch(view, {.function = instance("swiglu_inner", {n}), .operands = {gated, raised, inner}, .grid = blocks_for(n, 256)});
+  builder.launch(
+      view,
+      {.function = instance("swiglu_inner", {n}), .operands = {gated, raised, inner}, .grid = blocks_for(n, 256)});
   const EagerOperand matrix = eager_dequantise(view, builder, w.down, experts);
-  eager_multiply(view, builder, {.x = inner, .matrix = matrix, .y = y, .in = w.inner, .out = w.out,
-                                 .slots = experts.slots, .shared_x = false});
+  eager_multiply(
+      view, builder,
+      {.x = inner, .matrix = matrix, .y = y, .in = w.inner, .out = w.out, .slots = experts.slots, .shared_x = false});
 }
 
 // ---- experts_int4 ----
@@ -104,7 +121,8 @@ Result<std::vector<Value>> infer_experts(const OpView& view) {
   const Weights w = weights_of(view);
   return check_weights(view)
       .type(view.in[1], DType::i32)
-      .require(view.in[1].shape.size() == 1 && extent(view.in[1], 0) <= w.experts, "ids must be a vector of expert numbers")
+      .require(view.in[1].shape.size() == 1 && extent(view.in[1], 0) <= w.experts,
+               "ids must be a vector of expert numbers")
       .vector(view.in[2], extent(view.in[1], 0))
       .type(view.in[2], DType::f32)
       .gives({{view.op->round_to, {w.out}}});
@@ -123,7 +141,8 @@ void eager_experts(const OpView& view, EagerBuilder& builder) {
   const EagerOperand rows = builder.buffer("experts." + std::to_string(slots * w.out), slots * w.out, DType::f32);
   eager_swiglu(view, builder, {.slots = slots, .ids = &ids}, rows);
   builder.launch(view, {.function = instance("weighted_sum", {w.out, slots}),
-                        .operands = {rows, builder.of(view.in[2]), builder.of(view.out[0])}, .grid = blocks_for(w.out, 256)});
+                        .operands = {rows, builder.of(view.in[2]), builder.of(view.out[0])},
+                        .grid = blocks_for(w.out, 256)});
 }
 
 // ---- swiglu_int4 ----
@@ -148,13 +167,21 @@ void eager_dense_swiglu(const OpView& view, EagerBuilder& builder) {
 
 OpKind experts_int4_kind() {
   return {.name = "experts_int4",
-          .documentation = "Mixture of SwiGLU experts: y = sum over slots s of weights[s] * down[e](silu(gate[e](x)) * up[e](x)), "
-                           "e = ids[s]; the inner vector and the sum are not rounded. The weights are int4 with an expert dimension",
-          .inputs = {{"x", Is::value}, {"ids", Is::value}, {"weights", Is::value}, {"gate", Is::int4_weight},
-                     {"up", Is::int4_weight}, {"down", Is::int4_weight}},
+          .documentation =
+              "Mixture of SwiGLU experts: y = sum over slots s of weights[s] * down[e](silu(gate[e](x)) * up[e](x)), "
+              "e = ids[s]; the inner vector and the sum are not rounded. The weights are int4 with an expert dimension",
+          .inputs = {{"x", Is::value},
+                     {"ids", Is::value},
+                     {"weights", Is::value},
+                     {"gate", Is::int4_weight},
+                     {"up", Is::int4_weight},
+                     {"down", Is::int4_weight}},
           .outputs = {{"y", Is::value}},
           .attributes = {},
-          .infer = infer_experts, .evaluate = evaluate_experts, .flops = flops_experts, .experts_used = experts_used,
+          .infer = infer_experts,
+          .evaluate = evaluate_experts,
+          .flops = flops_experts,
+          .experts_used = experts_used,
           .eager = eager_experts};
 }
 
@@ -164,7 +191,10 @@ OpKind swiglu_int4_kind() {
           .inputs = {{"x", Is::value}, {"gate", Is::int4_weight}, {"up", Is::int4_weight}, {"down", Is::int4_weight}},
           .outputs = {{"y", Is::value}},
           .attributes = {},
-          .infer = infer_swiglu, .evaluate = evaluate_swiglu, .flops = flops_swiglu, .experts_used = nullptr,
+          .infer = infer_swiglu,
+          .evaluate = evaluate_swiglu,
+          .flops = flops_swiglu,
+          .experts_used = nullptr,
           .eager = eager_dense_swiglu};
 }
 

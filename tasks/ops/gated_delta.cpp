@@ -64,9 +64,15 @@ void evaluate(OpRun& run) {
   const auto keys = static_cast<std::size_t>(shape[1]), values = static_cast<std::size_t>(shape[2]);
   const auto state = run.f32_state(kState);
   run.place.pool->for_each(static_cast<std::size_t>(shape[0]), [&](std::size_t h) {
-    update({.query = &run.in(kQuery)[h * keys], .key = &run.in(kKey)[h * keys], .value = &run.in(kValue)[h * values],
-            .gate = &run.in(kGate)[h * keys], .beta = sigmoid(run.in(kBeta)[h]), .keys = keys, .values = values,
-            .state = &state[h * keys * values], .result = &run.out(kResult)[h * values]});
+    update({.query = &run.in(kQuery)[h * keys],
+            .key = &run.in(kKey)[h * keys],
+            .value = &run.in(kValue)[h * values],
+            .gate = &run.in(kGate)[h * keys],
+            .beta = sigmoid(run.in(kBeta)[h]),
+            .keys = keys,
+            .values = values,
+            .state = &state[h * keys * values],
+            .result = &run.out(kResult)[h * values]});
   });
 }
 
@@ -101,7 +107,9 @@ __device__ void gated_delta_update(const Q* query, const K* key, const V* value,
 void eager(const OpView& view, EagerBuilder& builder) {
   const auto& shape = view.out[kState].shape;
   EagerKernel kernel{.function = instance("gated_delta_update", {shape[0], shape[1], shape[2]}),
-                     .operands = {}, .grid = shape[0] * blocks_for(shape[2], 32), .block = 32};
+                     .operands = {},
+                     .grid = shape[0] * blocks_for(shape[2], 32),
+                     .block = 32};
   for (const Operand& operand : view.in) kernel.operands.push_back(builder.of(operand));
   kernel.operands.push_back(builder.of(view.out[kState]));
   kernel.operands.push_back(builder.of(view.out[kResult]));
@@ -114,13 +122,22 @@ void eager(const OpView& view, EagerBuilder& builder) {
 OpKind gated_delta_update_kind() {
   using Is = Parameter::Is;
   return {.name = "gated_delta_update",
-          .documentation = "One step of the gated delta rule, per head, with S [keys][values]: S[k][v] *= exp(-softplus(gate[k])); "
-                           "p[v] = sum over k of S[k][v] * key[k]; S[k][v] += sigmoid(beta) * key[k] * (value[v] - p[v]); "
-                           "y[v] = sum over k of S[k][v] * query[k] / sqrt(keys)",
-          .inputs = {{"query", Is::value}, {"key", Is::value}, {"value", Is::value}, {"gate", Is::value}, {"beta", Is::value}},
+          .documentation =
+              "One step of the gated delta rule, per head, with S [keys][values]: S[k][v] *= exp(-softplus(gate[k])); "
+              "p[v] = sum over k of S[k][v] * key[k]; S[k][v] += sigmoid(beta) * key[k] * (value[v] - p[v]); "
+              "y[v] = sum over k of S[k][v] * query[k] / sqrt(keys)",
+          .inputs = {{"query", Is::value},
+                     {"key", Is::value},
+                     {"value", Is::value},
+                     {"gate", Is::value},
+                     {"beta", Is::value}},
           .outputs = {{"y", Is::value}, {"S", Is::state}},
           .attributes = {},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager};
 }
 
 }  // namespace onelaunch::tasks

@@ -21,11 +21,16 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
 
 const char* phrase(Is is) {
   switch (is) {
-    case Is::value: return "a result or an input";
-    case Is::weight: return "a weight";
-    case Is::int4_weight: return "an int4 weight";
-    case Is::state: return "a state that is no cache";
-    case Is::cache: return "a cache (a state whose shape begins with capacity)";
+    case Is::value:
+      return "a result or an input";
+    case Is::weight:
+      return "a weight";
+    case Is::int4_weight:
+      return "an int4 weight";
+    case Is::state:
+      return "a state that is no cache";
+    case Is::cache:
+      return "a cache (a state whose shape begins with capacity)";
   }
   OL_CHECK(false, "a parameter of no kind");
 }
@@ -33,12 +38,17 @@ const char* phrase(Is is) {
 bool matches(const Operand& operand, Is is) {
   const Tensor* tensor = operand.tensor;
   switch (is) {
-    case Is::value: return operand.quantised == nullptr &&
-                           (tensor == nullptr || tensor->role == Role::input || tensor->role == Role::output);
-    case Is::weight: return tensor != nullptr && tensor->role == Role::weight;
-    case Is::int4_weight: return operand.quantised != nullptr;
-    case Is::state: return tensor != nullptr && tensor->role == Role::state && !tensor->is_cache();
-    case Is::cache: return tensor != nullptr && tensor->is_cache();
+    case Is::value:
+      return operand.quantised == nullptr &&
+             (tensor == nullptr || tensor->role == Role::input || tensor->role == Role::output);
+    case Is::weight:
+      return tensor != nullptr && tensor->role == Role::weight;
+    case Is::int4_weight:
+      return operand.quantised != nullptr;
+    case Is::state:
+      return tensor != nullptr && tensor->role == Role::state && !tensor->is_cache();
+    case Is::cache:
+      return tensor != nullptr && tensor->is_cache();
   }
   return false;
 }

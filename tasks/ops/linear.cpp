@@ -52,7 +52,11 @@ OpKind linear_kind() {
           .inputs = {{"x", Is::value}, {"weight", Is::weight}},
           .outputs = {{"y", Is::value}},
           .attributes = {},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager};
 }
 
 }  // namespace onelaunch::tasks

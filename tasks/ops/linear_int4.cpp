@@ -92,19 +92,28 @@ __device__ void multiply(const X* x, const bf16* w, Y* y) {
 void eager(const OpView& view, EagerBuilder& builder) {
   const Quantised& weight = *view.in[1].quantised;
   const EagerOperand matrix = eager_dequantise(view, builder, view.in[1], {});
-  eager_multiply(view, builder, {.x = builder.of(view.in[0]), .matrix = matrix, .y = builder.of(view.out[0]),
-                                 .in = weight.in, .out = weight.out, .slots = 1, .shared_x = true});
+  eager_multiply(view, builder,
+                 {.x = builder.of(view.in[0]),
+                  .matrix = matrix,
+                  .y = builder.of(view.out[0]),
+                  .in = weight.in,
+                  .out = weight.out,
+                  .slots = 1,
+                  .shared_x = true});
 }
 
 }  // namespace
 
-EagerOperand eager_dequantise(const OpView& view, EagerBuilder& builder, const Operand& weight, const EagerExperts& experts) {
+EagerOperand eager_dequantise(const OpView& view, EagerBuilder& builder, const Operand& weight,
+                              const EagerExperts& experts) {
   const Quantised& q = *weight.quantised;
   const std::int64_t elements = experts.slots * q.in * q.out;
   builder.source(kSource);
   EagerOperand matrix = builder.buffer("dequantised." + std::to_string(elements), elements, DType::bf16);
-  EagerKernel kernel{.function = {}, .operands = {builder.part(weight, "packed"), builder.part(weight, "scale"), builder.part(weight, "zero")},
-                     .grid = blocks_for(elements / 8, 256)};
+  EagerKernel kernel{
+      .function = {},
+      .operands = {builder.part(weight, "packed"), builder.part(weight, "scale"), builder.part(weight, "zero")},
+      .grid = blocks_for(elements / 8, 256)};
   kernel.function = instance(experts.ids ? "dequantise_chosen" : "dequantise", {q.in, q.out, q.group, experts.slots});
   if (experts.ids) kernel.operands.push_back(*experts.ids);
   kernel.operands.push_back(matrix);
@@ -122,11 +131,16 @@ void eager_multiply(const OpView& view, EagerBuilder& builder, const EagerProduc
 OpKind linear_int4_kind() {
   using Is = Parameter::Is;
   return {.name = "linear_int4",
-          .documentation = "y[o] = sum over i of w[i][o] * x[i] with w = bf16((q - zero) * scale); weight is int4 (in, out)",
+          .documentation =
+              "y[o] = sum over i of w[i][o] * x[i] with w = bf16((q - zero) * scale); weight is int4 (in, out)",
           .inputs = {{"x", Is::value}, {"weight", Is::int4_weight}},
           .outputs = {{"y", Is::value}},
           .attributes = {},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager};
 }
 
 }  // namespace onelaunch::tasks

@@ -60,7 +60,11 @@ OpKind rmsnorm_kind() {
           .inputs = {{"x", Is::value}, {"weight", Is::weight}},
           .outputs = {{"y", Is::value}},
           .attributes = {{"eps", "added to the mean of squares", true, 0, false}},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager};
 }
 
 }  // namespace onelaunch::tasks

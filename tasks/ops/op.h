@@ -21,9 +21,9 @@ struct Operand {
   const Tensor* tensor = nullptr;        // a weight, state, input or output; else a result of an op, or:
   const Quantised* quantised = nullptr;  // an int4 weight; has no dtype and no shape
   DType dtype = DType::f32;
-  std::vector<std::int64_t> shape;       // the first extent of a cache is kCapacity
+  std::vector<std::int64_t> shape;  // the first extent of a cache is kCapacity
 
-  std::int64_t elements() const;         // not of a cache, not of an int4 weight
+  std::int64_t elements() const;  // not of a cache, not of an int4 weight
 };
 
 struct OpKind;
@@ -49,13 +49,13 @@ struct Attribute {
   const char* name;
   const char* documentation;
   bool required;
-  double fallback;   // when not given and not required
+  double fallback;  // when not given and not required
   bool positive_integer;
 };
 
 struct OpKind {
   const char* name;
-  const char* documentation;             // formulas and shapes, in one or two sentences
+  const char* documentation;               // formulas and shapes, in one or two sentences
   std::vector<Parameter> inputs, outputs;  // a state among the outputs is updated in place
   std::vector<Attribute> attributes;
 
@@ -68,7 +68,7 @@ struct OpKind {
   // How many experts of the int4 weights a token uses; null: all.
   std::int64_t (*experts_used)(const OpView&) = nullptr;
   void (*eager)(const OpView&, EagerBuilder&) = nullptr;
-  bool chooses = false;                  // its result hangs on an order that an error could flip; sets OpRun::margin
+  bool chooses = false;  // its result hangs on an order that an error could flip; sets OpRun::margin
 };
 
 std::span<const OpKind> op_kinds();

@@ -5,11 +5,22 @@
 namespace onelaunch::tasks {
 
 std::span<const OpKind> op_kinds() {
-  static const std::vector<OpKind> kinds = {
-      rmsnorm_kind(),  linear_kind(),     linear_int4_kind(),   swiglu_int4_kind(), experts_int4_kind(),
-      topk_routing_kind(), add_kind(),    silu_mul_kind(),      slice_kind(),       append_kind(),
-      rope_pairs_kind(), rope_half_kind(), causal_conv_update_kind(), gated_delta_update_kind(),
-      gqa_attention_kind(), mla_attention_kind()};
+  static const std::vector<OpKind> kinds = {rmsnorm_kind(),
+                                            linear_kind(),
+                                            linear_int4_kind(),
+                                            swiglu_int4_kind(),
+                                            experts_int4_kind(),
+                                            topk_routing_kind(),
+                                            add_kind(),
+                                            silu_mul_kind(),
+                                            slice_kind(),
+                                            append_kind(),
+                                            rope_pairs_kind(),
+                                            rope_half_kind(),
+                                            causal_conv_update_kind(),
+                                            gated_delta_update_kind(),
+                                            gqa_attention_kind(),
+                                            mla_attention_kind()};
   return kinds;
 }
 

@@ -47,7 +47,8 @@ void evaluate(OpRun& run) {
   const auto y = run.out(0);
   std::copy(x.begin(), x.end(), y.begin());
   for (std::int64_t i = 0; i < layout.rotated / 2; ++i) {
-    const double angle = position * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(layout.rotated));
+    const double angle =
+        position * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(layout.rotated));
     const double cosine = std::cos(angle), sine = std::sin(angle);
     for (std::int64_t head = 0; head < layout.heads; ++head) {
       const auto a = static_cast<std::size_t>(head * layout.head + layout.first + i * layout.step);
@@ -88,20 +89,27 @@ __device__ void rope(const X* x, Y* y, long long position) {
 void eager(const OpView& view, EagerBuilder& builder) {
   const Layout layout = layout_of(view);
   builder.source(kSource);
-  builder.launch(view, {.function = instance("rope", {layout.heads, layout.head, layout.rotated, layout.step, layout.partner,
-                                                      float_bits(view.attribute("theta"))}),
+  builder.launch(view, {.function = instance("rope", {layout.heads, layout.head, layout.rotated, layout.step,
+                                                      layout.partner, float_bits(view.attribute("theta"))}),
                         .operands = {builder.of(view.in[0]), builder.of(view.out[0]), builder.position()},
                         .grid = blocks_for(layout.heads * (layout.first + layout.rotated / 2), 256)});
 }
 
 OpKind rope(const char* name, const char* documentation) {
   using Is = Parameter::Is;
-  return {.name = name, .documentation = documentation,
-          .inputs = {{"x", Is::value}}, .outputs = {{"y", Is::value}},
+  return {.name = name,
+          .documentation = documentation,
+          .inputs = {{"x", Is::value}},
+          .outputs = {{"y", Is::value}},
           .attributes = {{"heads", "into how many heads x divides", true, 0, true},
                          {"theta", "the base of the frequencies", true, 0, false},
-                         {"rotated", "how many elements at the end of each head are rotated; all unless given", false, 0, true}},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager};
+                         {"rotated", "how many elements at the end of each head are rotated; all unless given", false,
+                          0, true}},
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager};
 }
 
 }  // namespace
@@ -113,9 +121,10 @@ OpKind rope_pairs_kind() {
 }
 
 OpKind rope_half_kind() {
-  return rope("rope_half",
-              "Rotary position embedding of halves: (a, b) = (x[i], x[i + rotated/2]) of a head's last `rotated` elements "
-              "becomes (a cos - b sin, b cos + a sin), angle = position * theta^(-2i/rotated)");
+  return rope(
+      "rope_half",
+      "Rotary position embedding of halves: (a, b) = (x[i], x[i + rotated/2]) of a head's last `rotated` elements "
+      "becomes (a cos - b sin, b cos + a sin), angle = position * theta^(-2i/rotated)");
 }
 
 }  // namespace onelaunch::tasks

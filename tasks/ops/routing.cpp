@@ -39,7 +39,9 @@ void evaluate(OpRun& run) {
   }
 }
 
-double flops(const OpView& view, std::int64_t) { return static_cast<double>(4 * extent(view.in[0], 0) + 3 * view.count("k")); }
+double flops(const OpView& view, std::int64_t) {
+  return static_cast<double>(4 * extent(view.in[0], 0) + 3 * view.count("k"));
+}
 
 constexpr const char* kSource = R"cuda(
 // One warp. eps and scale come as the bits of floats.
@@ -83,8 +85,9 @@ __device__ void topk_routing(const X* logits, int* ids, float* weights) {
 
 void eager(const OpView& view, EagerBuilder& builder) {
   builder.source(kSource);
-  builder.launch(view, {.function = instance("topk_routing", {extent(view.in[0], 0), view.count("k"), float_bits(view.attribute("eps")),
-                                                              float_bits(view.attribute("scale"))}),
+  builder.launch(view, {.function = instance("topk_routing",
+                                             {extent(view.in[0], 0), view.count("k"), float_bits(view.attribute("eps")),
+                                              float_bits(view.attribute("scale"))}),
                         .operands = {builder.of(view.in[0]), builder.of(view.out[0]), builder.of(view.out[1])},
                         .block = 32});
 }
@@ -94,14 +97,20 @@ void eager(const OpView& view, EagerBuilder& builder) {
 OpKind topk_routing_kind() {
   using Is = Parameter::Is;
   return {.name = "topk_routing",
-          .documentation = "ids: the k largest logits in descending order, ties to the lower index; with p = softmax(logits) over "
-                           "all of them, weights = p[id] / (sum over the chosen of p + eps) * scale",
+          .documentation =
+              "ids: the k largest logits in descending order, ties to the lower index; with p = softmax(logits) over "
+              "all of them, weights = p[id] / (sum over the chosen of p + eps) * scale",
           .inputs = {{"logits", Is::value}},
           .outputs = {{"ids", Is::value}, {"weights", Is::value}},
           .attributes = {{"k", "how many are chosen", true, 0, true},
                          {"eps", "added to the sum of the chosen probabilities", false, 0, false},
                          {"scale", "factor of all weights", false, 1, false}},
-          .infer = infer, .evaluate = evaluate, .flops = flops, .experts_used = nullptr, .eager = eager, .chooses = true};
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops,
+          .experts_used = nullptr,
+          .eager = eager,
+          .chooses = true};
 }
 
 }  // namespace onelaunch::tasks

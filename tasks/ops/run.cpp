@@ -36,7 +36,9 @@ Int4Matrix OpRun::int4(std::size_t i, std::int64_t expert) const {
   return {.packed = as<const std::uint8_t>(in_[i].packed).data() + expert * pairs,
           .scale = as<const std::uint16_t>(in_[i].scale).data() + expert * scales,
           .zero = as<const std::uint16_t>(in_[i].zero).data() + expert * scales,
-          .in = weight.in, .out = weight.out, .group = weight.group};
+          .in = weight.in,
+          .out = weight.out,
+          .group = weight.group};
 }
 
 std::span<std::uint16_t> OpRun::bf16_state(std::size_t i) const { return as<std::uint16_t>(out_[i].writable); }

@@ -39,7 +39,8 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
-  for (int i = 1; i < std::min(threads, 64); ++i) state_->threads.emplace_back([state = state_.get()] { state->serve(); });
+  for (int i = 1; i < std::min(threads, 64); ++i)
+    state_->threads.emplace_back([state = state_.get()] { state->serve(); });
 }
 
 ThreadPool::~ThreadPool() {

@@ -31,8 +31,10 @@ Vector decoded(const Bytes& bytes, DType dtype) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::uint16_t half = 0;
     float whole = 0;
-    if (dtype == DType::bf16) std::memcpy(&half, &bytes[i * 2], 2), whole = bf16_to_float(half);
-    else std::memcpy(&whole, &bytes[i * 4], 4);
+    if (dtype == DType::bf16)
+      std::memcpy(&half, &bytes[i * 2], 2), whole = bf16_to_float(half);
+    else
+      std::memcpy(&whole, &bytes[i * 4], 4);
     values[i] = whole;
   }
   return values;
@@ -42,7 +44,8 @@ BlockReference::BlockReference(const Chain& chain) : chain_(chain), position_(ch
   for (const WeightArena::Place& place : weight_arena(chain.task).places)
     places_[place.tensor->name] = {place.offset, place.tensor->dtype};
   const auto tensors = chain.task.with(Role::state);
-  for (std::size_t i = 0; i < tensors.size(); ++i) states_[tensors[i]->name] = decoded(chain.states[i], tensors[i]->dtype);
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    states_[tensors[i]->name] = decoded(chain.states[i], tensors[i]->dtype);
 }
 
 std::uint16_t BlockReference::half_word(const std::string& name, std::size_t i) const {
@@ -63,7 +66,8 @@ double BlockReference::int4(const std::string& name, std::int64_t expert, std::i
       chain_.weights[places_.at(name + ".packed").first + at((expert * q.in / 2 + k / 2) * q.out + column)]);
   const std::size_t group = at((expert * q.in / 128 + k / 128) * q.out + column);
   const double nibble = k % 2 == 0 ? packed % 16 : packed / 16;
-  return to_bf16((nibble - bf16_to_float(half_word(name + ".zero", group))) * bf16_to_float(half_word(name + ".scale", group)));
+  return to_bf16((nibble - bf16_to_float(half_word(name + ".zero", group))) *
+                 bf16_to_float(half_word(name + ".scale", group)));
 }
 
 Vector BlockReference::norm(const Vector& x, const std::string& weight, double eps) const {
@@ -131,12 +135,14 @@ Vector BlockReference::kda(const std::string& layer, const Vector& n) {
 }
 
 Vector BlockReference::mla(const std::string& layer, const Vector& n) {
-  const std::int64_t heads = dim("mla_heads"), nope = dim("nope"), rope = dim("rope"), width = dim("v_dim"), latent = dim("kv_lora");
+  const std::int64_t heads = dim("mla_heads"), nope = dim("nope"), rope = dim("rope"), width = dim("v_dim"),
+                     latent = dim("kv_lora");
   Vector q = to_bf16(columns(layer + ".q", 0, n));
   const Vector kv = to_bf16(columns(layer + ".kv_a", 0, n));
   Vector rotated(kv.begin() + latent, kv.end());
   const auto rotate = [&](double* pair, std::int64_t i) {
-    const double angle = static_cast<double>(position_) / std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(rope));
+    const double angle =
+        static_cast<double>(position_) / std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(rope));
     const double a = pair[0], b = pair[1];
     pair[0] = to_bf16(a * std::cos(angle) - b * std::sin(angle));
     pair[1] = to_bf16(b * std::cos(angle) + a * std::sin(angle));
@@ -157,9 +163,12 @@ Vector BlockReference::mla(const std::string& layer, const Vector& n) {
       double score = 0;
       for (std::int64_t c = 0; c < nope + width; ++c) {
         double entry = 0;
-        for (std::int64_t l = 0; l < latent; ++l) entry += c_kv[at(r * latent + l)] * int4(layer + ".kv_b", 0, l, first + c);
-        if (c < nope) score += entry * q[at(h * (nope + rope) + c)];
-        else value[at(r * width + c - nope)] = entry;
+        for (std::int64_t l = 0; l < latent; ++l)
+          entry += c_kv[at(r * latent + l)] * int4(layer + ".kv_b", 0, l, first + c);
+        if (c < nope)
+          score += entry * q[at(h * (nope + rope) + c)];
+        else
+          value[at(r * width + c - nope)] = entry;
       }
       for (std::int64_t i = 0; i < rope; ++i) score += k_rope[at(r * rope + i)] * q[at(h * (nope + rope) + nope + i)];
       sum += weight[at(r)] = std::exp(score / std::sqrt(static_cast<double>(nope + rope)));
@@ -170,8 +179,10 @@ Vector BlockReference::mla(const std::string& layer, const Vector& n) {
   return to_bf16(columns(layer + ".o", 0, to_bf16(o)));
 }
 
-Vector BlockReference::swiglu(const std::string& layer, const std::string& prefix, std::int64_t expert, const Vector& n) const {
-  const Vector gate = columns(layer + "." + prefix + "gate", expert, n), up = columns(layer + "." + prefix + "up", expert, n);
+Vector BlockReference::swiglu(const std::string& layer, const std::string& prefix, std::int64_t expert,
+                              const Vector& n) const {
+  const Vector gate = columns(layer + "." + prefix + "gate", expert, n),
+               up = columns(layer + "." + prefix + "up", expert, n);
   Vector inner(gate.size());
   for (std::size_t i = 0; i < gate.size(); ++i) inner[i] = gate[i] * logistic(gate[i]) * up[i];
   return columns(layer + "." + prefix + "down", expert, inner);
@@ -214,13 +225,15 @@ Vector BlockReference::kimi_step(const Vector& token) {
 }
 
 Vector BlockReference::llama_attention(const std::string& layer, const Vector& n) {
-  const std::size_t d = at(dim("head_dim")), heads = at(dim("heads")), kv_heads = at(dim("kv_heads")), row = kv_heads * d;
+  const std::size_t d = at(dim("head_dim")), heads = at(dim("heads")), kv_heads = at(dim("kv_heads")),
+                    row = kv_heads * d;
   Vector q = rows(layer + ".q", n), k = rows(layer + ".k", n);
   const Vector v = rows(layer + ".v", n);
   for (Vector* rotated : {&q, &k})
     for (std::size_t i = 0; i < rotated->size(); ++i) {
       if (i % d >= d / 2) continue;
-      const double angle = static_cast<double>(position_) * std::pow(10000.0, -static_cast<double>(i % d) / static_cast<double>(d / 2));
+      const double angle =
+          static_cast<double>(position_) * std::pow(10000.0, -static_cast<double>(i % d) / static_cast<double>(d / 2));
       const double a = (*rotated)[i], b = (*rotated)[i + d / 2];
       (*rotated)[i] = to_bf16(a * std::cos(angle) - b * std::sin(angle));
       (*rotated)[i + d / 2] = to_bf16(b * std::cos(angle) + a * std::sin(angle));

@@ -26,7 +26,7 @@ class BlockReference {
   double int4(const std::string& name, std::int64_t expert, std::int64_t k, std::int64_t column) const;
   std::uint16_t half_word(const std::string& name, std::size_t i) const;
   Vector norm(const Vector& x, const std::string& weight, double eps) const;
-  Vector rows(const std::string& weight, const Vector& x) const;                       // bf16 (out, in)
+  Vector rows(const std::string& weight, const Vector& x) const;                          // bf16 (out, in)
   Vector columns(const std::string& weight, std::int64_t expert, const Vector& x) const;  // int4, not rounded
   Vector convolve(const std::string& layer, const std::string& which, const Vector& raw);
   Vector kda(const std::string& layer, const Vector& n);

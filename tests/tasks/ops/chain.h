@@ -7,8 +7,8 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "tasks/generator.h"
-#include "tasks/oracle.h"
 #include "tasks/ops/op.h"
+#include "tasks/oracle.h"
 
 namespace onelaunch::tasks {
 
@@ -29,8 +29,13 @@ struct Chain {
   Bytes weights;
   std::vector<Bytes> states;
 
-  Chain(const std::string& name, const std::string& variant, InputSet inputs, std::int64_t cached, std::uint64_t from_seed = 7)
-      : task(library_task(name, variant)), set(inputs), seed(from_seed), context(cached), capacity(cached + 8),
+  Chain(const std::string& name, const std::string& variant, InputSet inputs, std::int64_t cached,
+        std::uint64_t from_seed = 7)
+      : task(library_task(name, variant)),
+        set(inputs),
+        seed(from_seed),
+        context(cached),
+        capacity(cached + 8),
         weights(weight_arena(task).bytes) {
     fill_weights(task, seed, set, weights, 2);
     for (const Tensor* tensor : task.with(Role::state)) {

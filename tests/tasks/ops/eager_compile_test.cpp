@@ -22,7 +22,8 @@ TEST_P(EagerSource, CompilesAndHoldsEveryLaunchedKernel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, EagerSource,
-                         testing::Values(std::pair{"kimi_linear_decode", "full"}, std::pair{"kimi_linear_decode", "tiny"},
+                         testing::Values(std::pair{"kimi_linear_decode", "full"},
+                                         std::pair{"kimi_linear_decode", "tiny"},
                                          std::pair{"llama_block_decode", "full"}, std::pair{"rmsnorm_linear", "full"}));
 
 }  // namespace

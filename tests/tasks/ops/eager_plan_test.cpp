@@ -25,7 +25,9 @@ TEST(EagerPlan, LaunchesEveryOpInOrderOnBuffersThatExist) {
   for (const EagerLaunch& launch : plan.launches) {
     if (order.empty() || order.back() != launch.op) order.push_back(launch.op);
     for (const EagerArgument& argument : launch.arguments) {
-      if (argument.kind == EagerArgument::Kind::buffer) { EXPECT_TRUE(known.contains(argument.buffer)) << argument.buffer; }
+      if (argument.kind == EagerArgument::Kind::buffer) {
+        EXPECT_TRUE(known.contains(argument.buffer)) << argument.buffer;
+      }
     }
   }
   std::vector<std::string> ops;

@@ -22,9 +22,11 @@ Evaluation evaluate(SmallTask& small, std::vector<Values> in, std::int64_t posit
   ThreadPool pool(1);
   Evaluation result;
   std::vector<Storage> sources, targets;
-  for (Values& values : in) sources.push_back({.values = values, .bytes = {}, .writable = {}, .packed = {}, .scale = {}, .zero = {}});
+  for (Values& values : in)
+    sources.push_back({.values = values, .bytes = {}, .writable = {}, .packed = {}, .scale = {}, .zero = {}});
   for (const Operand& operand : view.out) result.out.emplace_back(static_cast<std::size_t>(operand.elements()));
-  for (Values& values : result.out) targets.push_back({.values = values, .bytes = {}, .writable = {}, .packed = {}, .scale = {}, .zero = {}});
+  for (Values& values : result.out)
+    targets.push_back({.values = values, .bytes = {}, .writable = {}, .packed = {}, .scale = {}, .zero = {}});
   OpRun run(view, {.position = position, .pool = &pool}, std::move(sources), std::move(targets));
   view.kind->evaluate(run);
   result.margin = run.margin;

@@ -1,0 +1,103 @@
+// The strict inputs must show every part of a computation: a kernel that ignores a tensor cannot pass.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/bfloat16.h"
+#include "tests/tasks/ops/block_reference.h"
+
+namespace onelaunch::tasks {
+namespace {
+
+struct Compared {
+  Vector values;
+  double tolerance;
+};
+
+// What a candidate is judged by after one token: outputs, states, and of caches the new row.
+std::vector<Compared> run(const Chain& chain, const Task& task, int steps) {
+  Oracle oracle(task, chain.weights, 2);
+  oracle.reset(chain.states, chain.context, chain.capacity);
+  std::vector<Compared> all;
+  for (int step = 0; step < steps; ++step)
+    for (const Bytes& output : oracle.step(chain.token(step)).outputs)
+      all.push_back({decoded(output, DType::bf16), chain.task.output_tolerance.rel_l2});
+  const auto tensors = chain.task.with(Role::state);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    Vector values = decoded(oracle.states()[i], tensors[i]->dtype);
+    const auto row = static_cast<std::ptrdiff_t>(tensors[i]->elements(1));
+    if (tensors[i]->is_cache()) values = Vector(values.begin() + chain.context * row, values.begin() + (chain.context + 1) * row);
+    all.push_back({std::move(values), chain.task.state_tolerance.rel_l2});
+  }
+  return all;
+}
+
+// The largest error of any compared tensor, in tolerances.
+double visibility(const std::vector<Compared>& honest, const std::vector<Compared>& mutant) {
+  double worst = 0;
+  for (std::size_t i = 0; i < honest.size(); ++i) {
+    double error = 0, size = 0;
+    for (std::size_t j = 0; j < honest[i].values.size(); ++j) {
+      error += std::pow(honest[i].values[j] - mutant[i].values[j], 2);
+      size += std::pow(honest[i].values[j], 2);
+    }
+    worst = std::max(worst, std::sqrt(error / size) / honest[i].tolerance);
+  }
+  return worst;
+}
+
+void set_all(std::span<std::byte> bytes, std::uint16_t word) {
+  for (std::size_t i = 0; i + 2 <= bytes.size(); i += 2) std::memcpy(&bytes[i], &word, 2);
+}
+
+class StrictInputs : public testing::TestWithParam<std::pair<const char*, std::int64_t>> {
+ protected:
+  Chain chain() const { return Chain(GetParam().first, "tiny", InputSet::strict, GetParam().second); }
+};
+
+TEST_P(StrictInputs, ShowEveryWeight) {
+  const Chain honest = chain();
+  const std::vector<Compared> want = run(honest, honest.task, 2);
+  for (const WeightArena::Place& place : weight_arena(honest.task).places) {
+    const std::string& name = place.tensor->name;
+    if (name.ends_with(".packed") || name.ends_with(".zero")) continue;  // a scale of zero stands for all three
+    Chain mutant = honest;
+    const bool norm = name.ends_with("norm");                           // ignored is one, not zero
+    set_all(std::span(mutant.weights).subspan(place.offset, place.bytes), norm ? float_to_bf16(1) : std::uint16_t{0});
+    EXPECT_GT(visibility(want, run(mutant, mutant.task, 2)), 2) << name;
+  }
+}
+
+TEST_P(StrictInputs, ShowEveryState) {
+  const Chain honest = chain();
+  const std::vector<Compared> want = run(honest, honest.task, 2);
+  const auto tensors = honest.task.with(Role::state);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    Chain mutant = honest;
+    std::fill(mutant.states[i].begin(), mutant.states[i].end(), std::byte{0});
+    EXPECT_GT(visibility(want, run(mutant, mutant.task, 2)), 2) << tensors[i]->name;
+  }
+}
+
+// One changed attribute, or an op that passes its input on, must show as well.
+TEST_P(StrictInputs, ShowEveryAttribute) {
+  const Chain honest = chain();
+  const std::vector<Compared> want = run(honest, honest.task, 2);
+  for (std::size_t i = 0; i < honest.task.ops.size(); ++i) {
+    for (const auto& [name, change] : {std::pair{"theta", 0.5}, std::pair{"scale", 0.5}}) {
+      if (!honest.task.ops[i].attributes.contains(name)) continue;
+      Task mutant = honest.task;
+      mutant.ops[i].attributes[name] *= change;
+      EXPECT_GT(visibility(want, run(honest, mutant, 2)), 2) << mutant.ops[i].name << " " << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, StrictInputs,
+                         testing::Values(std::pair{"kimi_linear_decode", std::int64_t{32}}, std::pair{"kimi_linear_decode", std::int64_t{96}},
+                                         std::pair{"llama_block_decode", std::int64_t{32}}, std::pair{"rmsnorm_linear", std::int64_t{0}}));
+
+}  // namespace
+}  // namespace onelaunch::tasks
