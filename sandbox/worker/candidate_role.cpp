@@ -10,6 +10,7 @@
 #include "sandbox/protocol/messages.h"
 #include "sandbox/worker/confinement.h"
 #include "sandbox/worker/emulated_candidate.h"
+#include "sandbox/worker/system_calls.h"
 
 namespace onelaunch::worker {
 namespace {
@@ -67,6 +68,7 @@ int serve_candidate(FrameChannel& host) {
   limits.data_bytes = kDataBytesMax;
   limits.descriptors = kDescriptorsMax;
   apply(limits);
+  keep_few_system_calls();
   leave_with_the_host(host.fd());
   EmulatedCandidate candidate;
   for (;;) {
