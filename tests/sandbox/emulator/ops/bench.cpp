@@ -223,7 +223,8 @@ WarpWords Bench::run(const WarpWords& sources, const RunOptions& options) {
   warp.constants = context.constants.empty() ? nullptr : context.constants[0].bytes.data();
   warp.operands = context.lists.data();
   warp.live = ~0u;
-  (options.mask == ~0u ? op_.full : op_.masked)(warp, op_, options.mask);
+  const OpFn compute = options.mask == ~0u ? op_.full : op_.masked;
+  for (int i = 0; i < options.repeat; ++i) compute(warp, op_, options.mask);
   WarpWords results;
   for (std::size_t i = 0; i < placeholders.size(); ++i)
     if (placeholders[i].destination) results.push_back(read_register(registers[i], placeholders[i].kind));

@@ -43,6 +43,7 @@ struct RunOptions {
   bool first_source_is_destination = false;  // they share a register, if they are of one kind
   bool constants = false;                    // sources whose 32 lanes are equal become immediates
   std::uint64_t before = 0;                  // what destinations hold before
+  int repeat = 1;
 };
 
 // A decoded instruction that can be run many times.
