@@ -15,7 +15,7 @@ namespace onelaunch::tasks {
 // The worst finding of one comparison, whether within tolerance or not.
 struct Finding {
   bool ok = true;
-  std::string test;            // "rel_l2", "element", "finite", "unwritten", "old_row", "update_scale"
+  std::string test;            // "finite", "element", "rel_l2", "update", "update_scale", "old_row"
   std::string tensor;
   std::size_t index = 0;       // of the worst element
   double got = 0, want = 0, tolerance = 0;  // what the test compares: values, or norms for rel_l2
@@ -25,11 +25,14 @@ struct Finding {
 struct TensorView {
   const Tensor* tensor;
   std::span<const std::byte> got, want;
-  std::span<const std::byte> before;  // the state before the chain; empty for outputs
+  // The state before the chain. Of an output with the input's shape: the step's input, so that the update is judged
+  // too; else empty.
+  std::span<const std::byte> before;
 };
 
-// Every element of every tensor. NaN and Inf fail; rows of a cache outside [first_new_row, end_row) must be
-// bit-identical to `before`. The first failing finding of each tensor, or its worst passing one.
+// Every element of every tensor, states head by head or row by row. NaN and Inf fail; rows of a cache outside
+// [first_new_row, end_row) must be bit-identical to `before`. One finding for each tensor: its first failure, or the
+// pass that came closest to failing.
 std::vector<Finding> compare(const Task& task, const std::vector<TensorView>& tensors, std::int64_t first_new_row,
                              std::int64_t end_row);
 

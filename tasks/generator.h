@@ -1,7 +1,7 @@
 #pragma once
 // Every tensor's values from a seed, bit-equal everywhere. Philox4x32-10 with key = seed and counter =
-// (element / 8, tensor id) gives eight 16-bit halves a call; each indexes a table of 65,536 f32 normal quantiles at
-// (i + 0.5) / 65536. Philox: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC11).
+// (tensor id, element / 8, stream) gives eight 16-bit halves a call; each indexes a table of 65,536 f32 normal
+// quantiles at (i + 0.5) / 65536. tasks/FORMAT.md has the details.
 
 #include <array>
 #include <cstddef>

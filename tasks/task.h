@@ -29,6 +29,10 @@ struct Distribution {
   enum class Kind { normal, constant, zero };
   Kind kind = Kind::zero;
   double scale = 0;  // standard deviation of normal, value of constant
+  double mean = 0;   // of normal
+  // Normal only: each slice along the first dimension (a head, a cache row) is multiplied by its own factor, drawn
+  // log-uniformly between 2^-spread and 2^spread.
+  double spread = 0;
 };
 
 // One buffer that a candidate sees. In its name, dots are nested structs and numbers are array indices of ol::Args:
@@ -39,7 +43,7 @@ struct Tensor {
   DType dtype;
   std::vector<std::int64_t> shape;       // may hold kCapacity once
   Distribution nominal, strict;          // of states, inputs and plain weights; members of an int4 triple: see Quantised
-  std::uint32_t id = 0;                  // the generator's counter word, unique in the task
+  std::uint32_t id = 0;                  // the generator's counter word, unique but for the members of an int4 triple
 
   bool is_cache() const;                 // a state that appends one row a token
   std::int64_t elements(std::int64_t capacity) const;
@@ -93,8 +97,10 @@ struct Task {
   Tolerance output_tolerance, state_tolerance;
   std::map<std::string, Tolerance> tensor_tolerance;  // exceptions by tensor name
   std::string sha256;                    // of the file and variant
+  std::string folder;                    // where the file lies; empty unless load_task() made this
 
   const Tensor* find(const std::string& tensor) const;
+  const Quantised* find_quantised(const std::string& weight) const;
   std::vector<const Tensor*> with(Role role) const;
 };
 

@@ -1,0 +1,8 @@
+#pragma once
+// tasks/device/*.cuh as text; CMake writes the definitions.
+
+namespace onelaunch::tasks {
+extern const char* const k_launch;
+extern const char* const k_barrier;
+extern const char* const k_loads;
+}  // namespace onelaunch::tasks
