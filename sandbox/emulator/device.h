@@ -23,6 +23,7 @@ struct LoadedModule;  // parsed module, its variables' addresses, decoded entrie
 struct LaunchShape {
   unsigned grid = 1, block = 1;          // blocks, threads per block (1-D)
   std::uint64_t dynamic_shared_bytes = 0;
+  int registers_per_thread = 0;          // for residency; 0: not known, no limit by registers
 };
 
 struct LaunchOptions {

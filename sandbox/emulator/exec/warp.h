@@ -9,8 +9,10 @@
 
 namespace onelaunch::emu {
 
-struct Block;    // exec/block.h: shared memory, barriers, coordinates
-struct Grid;     // exec/launch.h: program, memory, faults, counters
+struct Block;      // exec/block.h: shared memory, barriers, coordinates
+struct Grid;       // exec/grid.h: program, memory, faults, counters
+struct PollLog;    // exec/polls.h: what the running lanes polled since their last effect
+struct BlockPhase; // model/counters.h
 
 struct Warp {
   std::byte* registers = nullptr;        // Layout::bytes, 64-byte aligned
@@ -21,6 +23,15 @@ struct Warp {
   Grid* grid = nullptr;
   std::uint32_t index = 0;               // within the block
   std::uint32_t live = 0;                // lanes that exist and have not exited
+
+  // Kept by memory operations and the run loop.
+  BlockPhase* work = nullptr;            // counters of this block in this warp's phase
+  PollLog* polls = nullptr;              // of the lanes that run
+  std::uint32_t phase = 0;               // number of grid-wide waits that this warp's work depends on
+  std::uint32_t effects = 0;             // stores, changing atomics, barrier arrivals; counts up
+  bool waited_since_effect = false;      // the phase has been advanced by a poll since the last effect
+  bool gathered = false;                 // an atomic met another block's work of this phase
+  double chain_cycles = 0;               // modelled length of the dependent chain since the last block barrier
 
   const std::byte* at(std::uint32_t operand) const {
     return operand & kConstantBit ? constants + (operand & ~kConstantBit) : registers + operand;
@@ -38,6 +49,9 @@ struct Warp {
 
 // Reported by an operation that cannot go on (misuse such as a bad membermask); the launch stops after it.
 void report_fault(Warp& warp, const DecodedOp& op, std::uint32_t lanes, const char* what);
+
+// trap: the launch stops after it.
+void report_trap(Warp& warp, const DecodedOp& op, std::uint32_t lanes);
 
 // Special registers, read by ops/special: value for one lane.
 std::uint64_t special_register(const Warp& warp, std::uint32_t which, std::uint32_t lane);

@@ -1,5 +1,5 @@
-// fma of 16-bit floats. The float fma rounds once; rounding it again to 16 bits differs from rounding once only where
-// it lies exactly between two 16-bit numbers, so such rows are done again with rounding to odd.
+// fma of 16-bit floats, rounded once: the product is exact in float, the sum is rounded to odd in float, and that to
+// 16 bits.
 
 #include "sandbox/emulator/ops/families.h"
 #include "sandbox/emulator/ops/half_policies.h"
@@ -13,21 +13,17 @@ using ops::make_op;
 using ops::Request;
 using ops::Type;
 
-// Not zero if the float may lie between two numbers of the format.
+// Not zero if the product may not be exact: bf16 products can be too small or too large for float.
 template <class Half>
-inline u32 doubtful(float value) {
-  const u32 bits = bits_of(value), magnitude = bits & ~kSign32;
-  if constexpr (Half::kAbove == Bf16::kAbove) {
-    return (bits & 0xffffu) == 0x8000u ? 1u : 0u;
-  } else {
-    const u32 inexact = (bits & 0x1fffu) | (magnitude < (113u << 23) ? magnitude : 0u);
-    return (bits & 0xfffu) == 0 ? inexact : 0u;
-  }
+inline u32 doubtful(float product) {
+  if constexpr (Half::kAbove == F16::kAbove) return 0u;
+  const u32 magnitude = bits_of(product) & ~kSign32;
+  const u32 subnormal = below(magnitude, 0x800000u) & below(0u, magnitude);
+  return subnormal | below(kInfinity32 - 1, magnitude);
 }
 
 template <class Half>
 u32 exact_fma(float a, float b, float c) {
-  // The product of two floats of at most 11 bits is exact.
   return Half::narrow(odd_float(odd_sum(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c))));
 }
 
@@ -47,13 +43,13 @@ template <class Half, bool pair, bool full>
   alignas(64) u32 result[kLanes];
   u32 doubt = 0;
   for (int i = 0; i < kLanes; ++i) {
-    const float low = __builtin_fmaf(Half::low(a[i]), Half::low(b[i]), Half::low(c[i]));
+    const float low = Half::low(a[i]) * Half::low(b[i]);
     if constexpr (pair) {
-      const float high = __builtin_fmaf(Half::high(a[i]), Half::high(b[i]), Half::high(c[i]));
-      result[i] = Half::narrow2(low, high);
+      const float high = Half::high(a[i]) * Half::high(b[i]);
+      result[i] = Half::narrow2(odd_sum(low, Half::low(c[i])), odd_sum(high, Half::high(c[i])));
       doubt |= doubtful<Half>(low) | doubtful<Half>(high);
     } else {
-      result[i] = Half::narrow(low);
+      result[i] = Half::narrow(odd_sum(low, Half::low(c[i])));
       doubt |= doubtful<Half>(low);
     }
   }

@@ -17,6 +17,17 @@ inline double odd_sum(double a, double b) {
   return double_of(too_small ? bits + 1 : bits - 1);
 }
 
+inline float odd_sum(float a, float b) {
+  const float sum = a + b;
+  const float other = sum - a;
+  const float error = (a - (sum - other)) + (b - other);
+  const u32 bits = bits_of(sum), rest = bits_of(error), magnitude = rest & ~kSign32;
+  // The error is a number other than zero, and the last bit is even: then one up or down.
+  const u32 change = below(0u, magnitude) & below(magnitude, kInfinity32) & ~bits & 1u;
+  const u32 opposite = static_cast<u32>(static_cast<s32>(rest ^ bits) >> 31);
+  return float_of(bits + ((change ^ opposite) - opposite));
+}
+
 inline float odd_float(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
