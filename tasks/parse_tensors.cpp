@@ -92,6 +92,8 @@ class TensorReader {
 
   void add(Tensor tensor, int line) {
     if (context_.failed()) return;
+    if (lines_.contains(tensor.name))
+      context_.complain(line, "\"" + tensor.name + "\" collides with an earlier name", "names are unique", "rename one of the two");
     double bytes = static_cast<double>(element_bytes(tensor.dtype));
     for (const std::int64_t extent : tensor.shape) bytes *= std::abs(static_cast<double>(extent));
     if (bytes > static_cast<double>(kBytesMax))
@@ -190,9 +192,8 @@ void parse_tensors(ParseContext& context, const JsonNode& root, const Names& dim
     if (list != nullptr) reader.section(*list, section, dims);
   }
   if (context.failed()) return;
-  if (task.with(Role::input).size() != 1)
-    context.complain(root.find("inputs")->line, std::to_string(task.with(Role::input).size()) + " inputs",
-                     "a task has exactly one input, the token", "concatenate or remove inputs");
+  if (task.with(Role::input).empty())
+    context.complain(root.find("inputs")->line, "no input", "a task has at least one input, the token", "add one");
   if (task.with(Role::output).empty())
     context.complain(root.find("outputs")->line, "no output", "a task has at least one output", "add one");
   check_names(context, task, lines);

@@ -21,12 +21,12 @@ struct PrepareShape {
 struct PrepareDeclaration {
   unsigned long long order, block, grid, dynamic_smem;
 };
-constexpr PrepareDeclaration declare_prepare(unsigned long long order, PrepareShape shape) {
+__host__ __device__ constexpr PrepareDeclaration declare_prepare(unsigned long long order, PrepareShape shape) {
   return {order, shape.block, shape.grid, shape.dynamic_smem};
 }
 
 // A grid of n blocks for every multiprocessor.
-constexpr unsigned long long per_sm(unsigned n) { return (1ull << 32) | n; }
+__host__ __device__ constexpr unsigned long long per_sm(unsigned n) { return (1ull << 32) | n; }
 
 }  // namespace ol
 
@@ -41,7 +41,7 @@ constexpr unsigned long long per_sm(unsigned n) { return (1ull << 32) | n; }
 // OL_PREPARE(kernel, .grid = , .block = , .dynamic_smem = ): in this order; kernels run in the order of their lines.
 #define OL_PREPARE(kernel, ...)                                                                  \
   extern "C" __attribute__((used)) __constant__ const ::ol::PrepareDeclaration ol_prepare_##kernel = \
-      ::ol::declare_prepare(__COUNTER__, ::ol::PrepareShape{__VA_ARGS__});
+      ::ol::declare_prepare(__LINE__, ::ol::PrepareShape{__VA_ARGS__});
 
 // Marks for profile builds; nothing otherwise.
 #define OL_PHASE(...)
