@@ -8,6 +8,7 @@
 #include "agent/cli/open_device.h"
 #include "agent/cli/report_text.h"
 #include "agent/cli/terminal.h"
+#include "agent/loop/budget.h"
 #include "agent/loop/limits.h"
 #include "base/files.h"
 #include "tasks/catalog.h"
@@ -16,15 +17,13 @@ namespace onelaunch::cli {
 namespace {
 
 struct EvalOptions {
-  std::string task, kernel, variant, device = "auto", target = "sm_90a", check = "all";
+  std::string task, kernel, variant, device = "auto", target = "sm_90a", check = "all", limit = "1h";
   std::vector<std::int64_t> contexts;
   std::optional<std::uint64_t> seed;
   int schedules = 1;
   std::vector<std::string> defines;
   bool json = false;
 };
-
-constexpr double kEvalSecondsMax = 3600;
 
 using Json = nlohmann::ordered_json;
 
@@ -84,14 +83,14 @@ std::string result_text(const sandbox::Grade& grade) {
 }
 
 Result<sandbox::Grade> grade_kernel(sandbox::Sandbox& sandbox, const sandbox::Compiled& compiled,
-                                    const EvalOptions& options, const Clock& clock) {
+                                    const EvalOptions& options, Deadline deadline) {
   if (!std::holds_alternative<sandbox::Passed>(compiled.outcome)) return sandbox::Grade{.outcome = compiled.outcome};
   return sandbox.grade(compiled,
                        {.check = options.check == "quick" ? sandbox::Check::quick : sandbox::Check::full,
                         .contexts = options.contexts,
                         .seed = options.seed,
                         .schedules = options.schedules},
-                       Deadline::after(clock, Seconds(kEvalSecondsMax)));
+                       deadline);
 }
 
 Result<int> evaluate(const EvalOptions& options) {
@@ -102,8 +101,10 @@ Result<int> evaluate(const EvalOptions& options) {
   if (!source) return because(source.error());
   const Result<sandbox::TunableValues> tunables = parse_defines(options.defines);
   if (!tunables) return because(tunables.error());
+  const Result<Seconds> limit = agent::parse_wall(options.limit);
+  if (!limit) return because(limit.error(), "--limit");
   ProgressLine progress;
-  progress.busy("making the weights");
+  progress.busy("starting the device");
   auto sandbox = open_device(
       *task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
   if (!sandbox) return because(sandbox.error());
@@ -113,7 +114,7 @@ Result<int> evaluate(const EvalOptions& options) {
   if (!compiled) return because(compiled.error(), "compiling");
   if (!options.json) progress.print(compile_text(*compiled));
   progress.busy("checking and timing");
-  const Result<sandbox::Grade> grade = grade_kernel(**sandbox, *compiled, options, clock);
+  const Result<sandbox::Grade> grade = grade_kernel(**sandbox, *compiled, options, Deadline::after(clock, *limit));
   progress.done();
   if (!grade) return because(grade.error(), "grading");
   if (options.json) print_json(*compiled, *grade);
@@ -138,6 +139,7 @@ void add_eval_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"quick", "all"}));
   command->add_option("--schedules", options->schedules, "Block schedules to run on the emulator (default 1)")
       ->check(CLI::Range(1, 1000));
+  command->add_option("--limit", options->limit, "Longest time for the check, such as 30s (default 1h)");
   command->add_option("-D", options->defines, "Value of a tunable, NAME=VALUE")->allow_extra_args(false);
   command->add_flag("--json", options->json, "The result as JSON");
   command->footer(

@@ -7,7 +7,9 @@ namespace onelaunch::agent {
 namespace {
 
 double grade_limit_s(const Workplace& place) {
-  return std::max(place.limits.grade_s_min, place.limits.grade_longest_times * place.budget.longest_grade().count());
+  const double longest = place.budget.longest_grade().count();
+  if (!(longest > 0)) return place.limits.first_grade_s;
+  return std::max(place.limits.grade_s_min, place.limits.grade_longest_times * longest);
 }
 
 // A time limit that the session's end or a wish to stop imposed says nothing about the candidate.

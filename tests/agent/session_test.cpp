@@ -171,18 +171,20 @@ TEST_F(SessionTest, EndsAtTheCapWithItsReserveUsedForTheClosing) {
   EXPECT_GE(result->decisions, 100);
 }
 
-TEST_F(SessionTest, DoesNotHoldTheCapAgainstTheCandidateThatItCuts) {
+TEST_F(SessionTest, EndsAHangingCandidateLongBeforeTheCap) {
   behaviours["1"].grade_s = 1000;
+  behaviours["2"].us = 80;
   propose("1");
-  sandbox.script = [this](const sandbox::TunableValues& values) { return behaviours[values.contains("A") ? "1" : "0"]; };
+  propose("2");
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(result->decisions, 1) << "its own limit of a minute comes first";
   EXPECT_EQ(agent.told.at(0).outcome, "timed_out");
+  EXPECT_EQ(agent.told.at(0).verdict, Verdict::reject);
+  EXPECT_EQ(result->best, "c2") << "there was time for the next";
 }
 
 TEST_F(SessionTest, LeavesACandidateUnjudgedWhenTheCapCutsIt) {
-  wall_s = 30;
+  wall_s = 20;
   behaviours["1"].grade_s = 1000;
   propose("1");
   const auto result = run();

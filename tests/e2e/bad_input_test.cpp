@@ -18,7 +18,7 @@ struct BadInput : testing::Test {
   }
   // Grades a kernel for rmsnorm_linear.
   Ended eval(const std::string& source) const {
-    return run({"eval", "rmsnorm_linear", write("kernel.cu", source), "--variant", "tiny", "--check", "quick"});
+    return run({"eval", "rmsnorm_linear", write("kernel.cu", source), "--variant", "tiny", "--check", "quick", "--limit", "10s"});
   }
   TemporaryFolder folder;
 };
