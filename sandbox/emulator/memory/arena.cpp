@@ -82,7 +82,8 @@ Result<std::uint64_t> Memory::map(const std::string& name, std::size_t bytes, in
   }
   const std::uint64_t begin = bytes < kArenaBytes ? take_range(span_of(bytes)) : 0;
   if (begin == 0) return unavailable("the emulated device has no room for " + name);
-  if (bytes > 0 && mmap(at(begin), bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset)) == MAP_FAILED) {
+  // Private: before Linux 6.7 a write-sealed file cannot be mapped shared, not even for reading.
+  if (bytes > 0 && mmap(at(begin), bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, static_cast<off_t>(offset)) == MAP_FAILED) {
     return unavailable(system_error(("mapping " + name).c_str()));
   }
   return add(name, begin, bytes, true);
