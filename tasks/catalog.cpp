@@ -51,8 +51,9 @@ Result<fs::path> task_file(const std::string& name) {
 
 std::filesystem::path library_folder() {
   if (const char* chosen = std::getenv("ONELAUNCH_TASKS"); chosen != nullptr && *chosen != '\0') return chosen;
-  for (const fs::path& folder : {fs::path("tasks/library"), executable_folder() / "tasks/library",
-                                 executable_folder() / "../share/onelaunch/tasks", executable_folder() / "../../../tasks/library"})
+  for (const fs::path& folder :
+       {fs::path("tasks/library"), executable_folder() / "tasks/library",
+        executable_folder() / "../share/onelaunch/tasks", executable_folder() / "../../../tasks/library"})
     if (is_folder(folder)) return folder;
   return ONELAUNCH_TASKS_FOLDER;
 }
@@ -71,7 +72,8 @@ Result<std::vector<CatalogEntry>> list_tasks(const std::filesystem::path& librar
     if (!outline) return because(outline.error());
     entries.push_back({outline->name, outline->title, outline->variants, folder->path()});
   }
-  std::sort(entries.begin(), entries.end(), [](const CatalogEntry& a, const CatalogEntry& b) { return a.name < b.name; });
+  std::sort(entries.begin(), entries.end(),
+            [](const CatalogEntry& a, const CatalogEntry& b) { return a.name < b.name; });
   return entries;
 }
 

@@ -26,10 +26,18 @@ Values values_of(DType dtype, std::span<const std::byte> bytes) {
     std::uint32_t word = 0;
     std::memcpy(&word, &bytes[i * size], size);
     switch (dtype) {
-      case DType::f32: values[i] = std::bit_cast<float>(word); break;
-      case DType::bf16: values[i] = bf16_to_float(static_cast<std::uint16_t>(word)); break;
-      case DType::u8: values[i] = static_cast<double>(word); break;
-      case DType::i32: values[i] = static_cast<double>(static_cast<std::int32_t>(word)); break;
+      case DType::f32:
+        values[i] = std::bit_cast<float>(word);
+        break;
+      case DType::bf16:
+        values[i] = bf16_to_float(static_cast<std::uint16_t>(word));
+        break;
+      case DType::u8:
+        values[i] = static_cast<double>(word);
+        break;
+      case DType::i32:
+        values[i] = static_cast<double>(static_cast<std::int32_t>(word));
+        break;
     }
   }
   return values;
@@ -79,19 +87,22 @@ class Judge {
     }
     const double limit = allowed(worst, rms);
     return note(ratio <= 1, "element", worst, got_[worst], want_[worst], limit, ratio,
-                name_of_element(slice, worst) + text(" is %.6g where %.6g is expected; it may be off by %.3g (rms of the reference: %.3g)",
-                                                     got_[worst], want_[worst], limit, rms));
+                name_of_element(slice, worst) +
+                    text(" is %.6g where %.6g is expected; it may be off by %.3g (rms of the reference: %.3g)",
+                         got_[worst], want_[worst], limit, rms));
   }
 
   // The error's norm over the reference's.
   bool relative(const Slice& slice) {
     double square = 0;
-    for (std::size_t i = slice.first; i < slice.first + slice.count; ++i) square += (got_[i] - want_[i]) * (got_[i] - want_[i]);
+    for (std::size_t i = slice.first; i < slice.first + slice.count; ++i)
+      square += (got_[i] - want_[i]) * (got_[i] - want_[i]);
     const double error = std::sqrt(square), size = norm(&want_[slice.first], slice.count);
     const double measured = error == 0 ? 0 : ratio_of(error, size);
     return note(measured <= tolerance_.rel_l2, "rel_l2", slice.first, measured, 0, tolerance_.rel_l2,
                 ratio_of(measured, tolerance_.rel_l2),
-                name_of(slice) + text(" has the relative error %.3g (|got - want| / |want|); %.3g is allowed", measured, tolerance_.rel_l2));
+                name_of(slice) + text(" has the relative error %.3g (|got - want| / |want|); %.3g is allowed", measured,
+                                      tolerance_.rel_l2));
   }
 
   // The same, and the scale, of what the computation added to its input: the residual must not hide dead layers.
@@ -116,22 +127,27 @@ class Judge {
 
   bool old_row(std::size_t row, std::size_t element) {
     return note(false, "old_row", element, got_[element], want_[element], 0, std::numeric_limits<double>::infinity(),
-                "row " + std::to_string(row) + " of " + tensor_.name + " was changed, first at element " + std::to_string(element) +
-                    ": only the appended rows may be written");
+                "row " + std::to_string(row) + " of " + tensor_.name + " was changed, first at element " +
+                    std::to_string(element) + ": only the appended rows may be written");
   }
 
  private:
-  double allowed(std::size_t i, double rms) const { return tolerance_.max_rms * rms + tolerance_.max_rel * std::abs(want_[i]); }
+  double allowed(std::size_t i, double rms) const {
+    return tolerance_.max_rms * rms + tolerance_.max_rel * std::abs(want_[i]);
+  }
   static double ratio_of(double value, double limit) {
     if (limit > 0) return value / limit;
     return value > 0 ? std::numeric_limits<double>::infinity() : 0;
   }
-  std::string name_of(const Slice& slice) const { return slice.where.empty() ? tensor_.name : slice.where + " of " + tensor_.name; }
+  std::string name_of(const Slice& slice) const {
+    return slice.where.empty() ? tensor_.name : slice.where + " of " + tensor_.name;
+  }
   std::string name_of_element(const Slice& slice, std::size_t i) const {
     return "element " + std::to_string(i - slice.first) + " of " + name_of(slice);
   }
 
-  bool note(bool ok, const char* test, std::size_t index, double got, double want, double tolerance, double ratio, std::string detail) {
+  bool note(bool ok, const char* test, std::size_t index, double got, double want, double tolerance, double ratio,
+            std::string detail) {
     if (!worst_.ok || (ok && ratio < closest_)) return ok;
     closest_ = ratio;
     worst_ = {ok, test, tensor_.name, index, got, want, tolerance, std::move(detail)};
@@ -196,7 +212,8 @@ Finding judge_cache(const TensorView& view, const Tolerance& tolerance, std::siz
   const std::size_t row_bytes = view.tensor->bytes(1), rows = view.got.size() / row_bytes;
   OL_CHECK(first_new <= end && end <= rows && view.before.size() == view.got.size(), "rows of the cache");
   for (const auto& [from, to] : {std::pair{std::size_t{0}, first_new}, std::pair{end, rows}})
-    if (const std::size_t row = first_changed_row(view, row_bytes, from, to); row != to) return changed_row(view, row, row_bytes);
+    if (const std::size_t row = first_changed_row(view, row_bytes, from, to); row != to)
+      return changed_row(view, row, row_bytes);
   const auto fresh = [&](std::span<const std::byte> bytes) {
     return values_of(view.tensor->dtype, bytes.subspan(first_new * row_bytes, (end - first_new) * row_bytes));
   };
@@ -220,9 +237,9 @@ std::vector<Finding> compare(const Task& task, const std::vector<TensorView>& te
   for (const TensorView& view : tensors) {
     OL_CHECK(view.got.size() == view.want.size() && !view.got.empty(), "got and want are of one size");
     const Tolerance& tolerance = tolerance_of(task, *view.tensor);
-    Finding finding = view.tensor->is_cache()
-                          ? judge_cache(view, tolerance, static_cast<std::size_t>(first_new_row), static_cast<std::size_t>(end_row))
-                          : judge_values(view, tolerance);
+    Finding finding = view.tensor->is_cache() ? judge_cache(view, tolerance, static_cast<std::size_t>(first_new_row),
+                                                            static_cast<std::size_t>(end_row))
+                                              : judge_values(view, tolerance);
     if (finding.tensor.empty()) finding.tensor = view.tensor->name;
     findings.push_back(std::move(finding));
   }

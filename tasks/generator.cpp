@@ -15,9 +15,9 @@
 namespace onelaunch::tasks {
 namespace {
 
-constexpr std::int64_t kColumnTile = 64;        // of an int4 weight: 128 x 64 floats stay in the first-level cache
-constexpr std::int64_t kPlainJob = 1 << 18;     // elements of another weight that one job fills
-constexpr std::int64_t kChunk = 1024;           // elements that are drawn at once
+constexpr std::int64_t kColumnTile = 64;     // of an int4 weight: 128 x 64 floats stay in the first-level cache
+constexpr std::int64_t kPlainJob = 1 << 18;  // elements of another weight that one job fills
+constexpr std::int64_t kChunk = 1024;        // elements that are drawn at once
 constexpr std::uint32_t kSpreadStream = 0x80000000;
 
 // One sequence of random halves: see tasks/FORMAT.md.
@@ -102,22 +102,28 @@ void store_rounded(const float* values, std::int64_t count, T least, T most, std
 
 void store(DType dtype, const float* values, std::int64_t count, std::byte* out) {
   switch (dtype) {
-    case DType::f32: std::memcpy(out, values, static_cast<std::size_t>(count) * sizeof(float)); return;
+    case DType::f32:
+      std::memcpy(out, values, static_cast<std::size_t>(count) * sizeof(float));
+      return;
     case DType::bf16:
       for (std::int64_t i = 0; i < count; ++i) {
         const std::uint16_t bits = float_to_bf16(values[i]);
         std::memcpy(out + 2 * i, &bits, sizeof bits);
       }
       return;
-    case DType::u8: return store_rounded<std::uint8_t>(values, count, 0, 255, out);
-    case DType::i32: return store_rounded<std::int32_t>(values, count, -(1 << 24), 1 << 24, out);
+    case DType::u8:
+      return store_rounded<std::uint8_t>(values, count, 0, 255, out);
+    case DType::i32:
+      return store_rounded<std::int32_t>(values, count, -(1 << 24), 1 << 24, out);
   }
 }
 
-const Distribution& chosen(const Tensor& tensor, InputSet set) { return set == InputSet::strict ? tensor.strict : tensor.nominal; }
+const Distribution& chosen(const Tensor& tensor, InputSet set) {
+  return set == InputSet::strict ? tensor.strict : tensor.nominal;
+}
 
-void fill_range(const Tensor& tensor, const Distribution& drawn, const Source& source, std::int64_t first, std::int64_t end,
-                std::byte* out) {
+void fill_range(const Tensor& tensor, const Distribution& drawn, const Source& source, std::int64_t first,
+                std::int64_t end, std::byte* out) {
   std::int64_t slice = 1;
   for (std::size_t i = 1; i < tensor.shape.size(); ++i) slice *= tensor.shape[i];
   float values[kChunk];
@@ -135,7 +141,7 @@ struct Job {
   std::byte* packed = nullptr;  // or the tensor's first byte
   std::byte* scale = nullptr;
   std::byte* zero = nullptr;
-  std::int64_t index = 0;       // of the range, or of the group among all experts' groups
+  std::int64_t index = 0;  // of the range, or of the group among all experts' groups
 };
 
 void fill_group(const Job& job, std::uint64_t seed, InputSet set) {
@@ -147,14 +153,15 @@ void fill_group(const Job& job, std::uint64_t seed, InputSet set) {
   for (std::int64_t column = 0; column < weight.out; column += kColumnTile) {
     const std::int64_t columns = std::min(kColumnTile, weight.out - column);
     for (std::int64_t row = 0; row < kQuantGroup; ++row)
-      draw_values(source, drawn, weight.in * weight.out, static_cast<std::uint64_t>((first_row + row) * weight.out + column),
-                  columns, values + row * columns);
+      draw_values(source, drawn, weight.in * weight.out,
+                  static_cast<std::uint64_t>((first_row + row) * weight.out + column), columns, values + row * columns);
     const std::int64_t scales = job.index * weight.out + column;
-    quantise_group(values, columns,
-                   {.packed = reinterpret_cast<std::uint8_t*>(job.packed) + job.index * (kQuantGroup / 2) * weight.out + column,
-                    .scale = reinterpret_cast<std::uint16_t*>(job.scale) + scales,
-                    .zero = reinterpret_cast<std::uint16_t*>(job.zero) + scales,
-                    .stride = weight.out});
+    quantise_group(
+        values, columns,
+        {.packed = reinterpret_cast<std::uint8_t*>(job.packed) + job.index * (kQuantGroup / 2) * weight.out + column,
+         .scale = reinterpret_cast<std::uint16_t*>(job.scale) + scales,
+         .zero = reinterpret_cast<std::uint16_t*>(job.zero) + scales,
+         .stride = weight.out});
   }
 }
 
@@ -173,7 +180,8 @@ std::vector<Job> jobs_of(const Task& task, std::span<std::byte> bytes) {
     const Tensor& tensor = *arena.places[i].tensor;
     Job job{.tensor = &tensor, .packed = bytes.data() + arena.places[i].offset};
     std::int64_t count = (tensor.elements(0) + kPlainJob - 1) / kPlainJob;
-    if (tensor.name.ends_with(".packed")) job.quantised = task.find_quantised(tensor.name.substr(0, tensor.name.rfind('.')));
+    if (tensor.name.ends_with(".packed"))
+      job.quantised = task.find_quantised(tensor.name.substr(0, tensor.name.rfind('.')));
     if (job.quantised != nullptr) {
       job.scale = bytes.data() + arena.places[i + 1].offset;
       job.zero = bytes.data() + arena.places[i + 2].offset;

@@ -11,10 +11,18 @@ constexpr std::size_t kWord = 8;
 std::string pointer_type(const Tensor& tensor) {
   std::string type;
   switch (tensor.dtype) {
-    case DType::f32: type = "float"; break;
-    case DType::bf16: type = "bf16"; break;
-    case DType::u8: type = "unsigned char"; break;
-    case DType::i32: type = "int"; break;
+    case DType::f32:
+      type = "float";
+      break;
+    case DType::bf16:
+      type = "bf16";
+      break;
+    case DType::u8:
+      type = "unsigned char";
+      break;
+    case DType::i32:
+      type = "int";
+      break;
   }
   return (is_const_in_args(tensor) ? "const " : "") + type + "*";
 }
@@ -54,7 +62,8 @@ std::vector<const Tensor*> members_of(const Task& task, bool weights_only) {
 
 std::string dims(const Task& task) {
   std::string text = "namespace ol::dim {\n";
-  for (const auto& [name, value] : task.dims) text += "constexpr long long " + name + " = " + std::to_string(value) + ";\n";
+  for (const auto& [name, value] : task.dims)
+    text += "constexpr long long " + name + " = " + std::to_string(value) + ";\n";
   return text + "}  // namespace ol::dim\n";
 }
 

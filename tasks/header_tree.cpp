@@ -9,14 +9,16 @@
 namespace onelaunch::tasks {
 namespace {
 
-constexpr std::array<std::string_view, 6> kOwnMembers = {"position", "cache_capacity", "epoch", "prepared", "sync", "scratch"};
+constexpr std::array<std::string_view, 6> kOwnMembers = {"position", "cache_capacity", "epoch",
+                                                         "prepared", "sync",           "scratch"};
 
 bool is_number(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 ArgsNode* member(ArgsNode& node, const std::string& name) {
-  const auto found = std::find_if(node.members.begin(), node.members.end(), [&](const ArgsNode& m) { return m.name == name; });
+  const auto found =
+      std::find_if(node.members.begin(), node.members.end(), [&](const ArgsNode& m) { return m.name == name; });
   return found == node.members.end() ? nullptr : &*found;
 }
 
@@ -28,7 +30,8 @@ bool insert(ArgsNode& root, const Tensor& tensor) {
     if (!node->members.empty() && node->array != is_number(word)) return false;
     node->array = is_number(word);
     ArgsNode* next = member(*node, word);
-    if (next == nullptr) next = &node->members.emplace_back(ArgsNode{.name = word, .leaf = nullptr, .array = false, .members = {}});
+    if (next == nullptr)
+      next = &node->members.emplace_back(ArgsNode{.name = word, .leaf = nullptr, .array = false, .members = {}});
     node = next;
   }
   if (node->leaf != nullptr || !node->members.empty()) return false;
@@ -38,12 +41,15 @@ bool insert(ArgsNode& root, const Tensor& tensor) {
 
 bool same_type(const ArgsNode& a, const ArgsNode& b) {
   if ((a.leaf == nullptr) != (b.leaf == nullptr) || a.array != b.array) return false;
-  if (a.leaf != nullptr) return a.leaf->dtype == b.leaf->dtype && is_const_in_args(*a.leaf) == is_const_in_args(*b.leaf);
+  if (a.leaf != nullptr)
+    return a.leaf->dtype == b.leaf->dtype && is_const_in_args(*a.leaf) == is_const_in_args(*b.leaf);
   return std::equal(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
                     [](const ArgsNode& x, const ArgsNode& y) { return x.name == y.name && same_type(x, y); });
 }
 
-const Tensor& any_leaf(const ArgsNode& node) { return node.leaf != nullptr ? *node.leaf : any_leaf(node.members.front()); }
+const Tensor& any_leaf(const ArgsNode& node) {
+  return node.leaf != nullptr ? *node.leaf : any_leaf(node.members.front());
+}
 
 void sort_arrays(ArgsNode& node) {
   const auto shorter_first = [](const ArgsNode& a, const ArgsNode& b) {
@@ -60,7 +66,8 @@ std::optional<NameConflict> array_conflict(const ArgsNode& node) {
       return NameConflict{tensor.name, "element " + std::to_string(i) + " of \"" + node.name + "\" is missing",
                           "array indices in names run from 0 without gaps"};
     if (!same_type(node.members[0], node.members[i]))
-      return NameConflict{tensor.name, "element " + std::to_string(i) + " of \"" + node.name + "\" differs from element 0",
+      return NameConflict{tensor.name,
+                          "element " + std::to_string(i) + " of \"" + node.name + "\" differs from element 0",
                           "all elements of an array have the same members, in the same order, with the same dtypes"};
   }
   for (const ArgsNode& child : node.members)
@@ -70,12 +77,15 @@ std::optional<NameConflict> array_conflict(const ArgsNode& node) {
 
 std::optional<NameConflict> word_conflict(const Tensor& tensor) {
   const std::vector<std::string> words = components(tensor.name);
-  const auto conflict = [&](const std::string& what, const std::string& rule) { return NameConflict{tensor.name, what, rule}; };
+  const auto conflict = [&](const std::string& what, const std::string& rule) {
+    return NameConflict{tensor.name, what, rule};
+  };
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (is_number(words[i])) {
       const bool canonical = words[i].size() < 6 && (words[i] == "0" || words[i][0] != '0');
       if (i == 0 || is_number(words[i - 1]) || !canonical)
-        return conflict("\"" + tensor.name + "\" has an index in a wrong place", "an index follows an identifier: kda.0.q");
+        return conflict("\"" + tensor.name + "\" has an index in a wrong place",
+                        "an index follows an identifier: kda.0.q");
     } else if (!is_identifier(words[i]) || words[i].front() == '_') {
       return conflict("\"" + words[i] + "\" is no identifier",
                       "a name consists of identifiers without a leading _ and indices, separated by dots");
@@ -103,12 +113,18 @@ std::vector<std::string> components(std::string_view name) {
 
 bool is_reserved_word(std::string_view word) {
   static constexpr std::string_view kWords =
-      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl "
-      "concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do "
-      "double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace "
-      "new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return "
-      "short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
-      "typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq NULL NAN INFINITY EOF linux unix ";
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
+      "compl "
+      "concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default "
+      "delete do "
+      "double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable "
+      "namespace "
+      "new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires "
+      "return "
+      "short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
+      "typedef "
+      "typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq NULL NAN INFINITY EOF linux "
+      "unix ";
   return kWords.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
@@ -120,7 +136,8 @@ bool is_int4(const ArgsNode& node) {
   if (node.members.size() != 3 || node.array) return false;
   for (std::size_t i = 0; i < 3; ++i) {
     const ArgsNode& m = node.members[i];
-    if (m.leaf == nullptr || m.name != kNames[i] || m.leaf->dtype != kTypes[i] || m.leaf->role != Role::weight) return false;
+    if (m.leaf == nullptr || m.name != kNames[i] || m.leaf->dtype != kTypes[i] || m.leaf->role != Role::weight)
+      return false;
   }
   return true;
 }
@@ -137,8 +154,9 @@ std::optional<NameConflict> name_conflict(const std::vector<const Tensor*>& tens
   for (const Tensor* tensor : tensors) {
     if (auto conflict = word_conflict(*tensor)) return conflict;
     if (!insert(root, *tensor))
-      return NameConflict{tensor->name, "\"" + tensor->name + "\" collides with an earlier name",
-                          "a name is unique, and no name is a prefix of another: a member is a pointer, a struct or an array"};
+      return NameConflict{
+          tensor->name, "\"" + tensor->name + "\" collides with an earlier name",
+          "a name is unique, and no name is a prefix of another: a member is a pointer, a struct or an array"};
   }
   sort_arrays(root);
   return array_conflict(root);

@@ -12,10 +12,10 @@
 namespace onelaunch::tasks {
 
 struct ArgsNode {
-  std::string name;                 // empty at the root; "0", "1", ... of array elements
-  const Tensor* leaf = nullptr;     // a pointer to this tensor; else a struct or an array
+  std::string name;              // empty at the root; "0", "1", ... of array elements
+  const Tensor* leaf = nullptr;  // a pointer to this tensor; else a struct or an array
   bool array = false;
-  std::vector<ArgsNode> members;    // of a struct in order of first appearance, or the elements of an array
+  std::vector<ArgsNode> members;  // of a struct in order of first appearance, or the elements of an array
 };
 
 // A name that cannot become a member, with the rule that it breaks.

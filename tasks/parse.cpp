@@ -21,13 +21,15 @@ void read_dims(ParseContext& context, const JsonNode& node, bool replace, Task& 
     const bool named_well = is_identifier(member.key) && member.key.front() != '_' && !is_reserved_word(member.key);
     if (!named_well || member.key == "capacity")
       context.complain(member.line, "\"" + member.key + "\" cannot be a dim",
-                       "a dim is an identifier that C++ has not taken; \"capacity\" is reserved for caches", "rename it");
+                       "a dim is an identifier that C++ has not taken; \"capacity\" is reserved for caches",
+                       "rename it");
     if (replace && !task.dims.contains(member.key))
       context.complain(member.line, "the variant sets a dim that the task lacks: \"" + member.key + "\"",
                        "a variant gives other values to the task's dims", "correct the name");
     const std::int64_t value = context.is(member.value, JsonNode::Kind::integer, "a dim") ? member.value.integer : 1;
     if (value < 1 || value > (std::int64_t{1} << 31))
-      context.complain(member.line, "the dim \"" + member.key + "\" is " + std::to_string(value), "dims are 1 to 2^31", "correct it");
+      context.complain(member.line, "the dim \"" + member.key + "\" is " + std::to_string(value), "dims are 1 to 2^31",
+                       "correct it");
     task.dims[member.key] = value;
   }
 }
@@ -43,10 +45,12 @@ std::vector<SweepPoint> read_sweep(ParseContext& context, const JsonNode& node, 
     const std::int64_t context_tokens = context.integer(*tokens, dims, "\"context\"");
     const std::int64_t step_count = context.integer(*steps, dims, "\"steps\"");
     if (context_tokens < 0 || context_tokens > (1 << 24) || step_count < 1 || step_count > 4096)
-      context.complain(item.line, "a sweep point out of range", "contexts are 0 to 2^24 tokens and steps 1 to 4096", "correct it");
+      context.complain(item.line, "a sweep point out of range", "contexts are 0 to 2^24 tokens and steps 1 to 4096",
+                       "correct it");
     sweep.push_back({context_tokens, static_cast<int>(step_count)});
   }
-  if (sweep.empty()) context.complain(node.line, "an empty sweep", "a task is run at one context at least", "add a point");
+  if (sweep.empty())
+    context.complain(node.line, "an empty sweep", "a task is run at one context at least", "add a point");
   return sweep;
 }
 
@@ -58,7 +62,8 @@ Tolerance read_tolerance(ParseContext& context, const JsonNode& node) {
     if (number == nullptr) return;
     value = context.number(*number, std::string("\"") + field + "\"");
     if (value < 0 || value > 1)
-      context.complain(number->line, std::string("\"") + field + "\" is out of range", "limits are between 0 and 1", "correct it");
+      context.complain(number->line, std::string("\"") + field + "\" is out of range", "limits are between 0 and 1",
+                       "correct it");
   };
   limit("rel_l2", tolerance.rel_l2);
   limit("max_rms", tolerance.max_rms);
@@ -74,8 +79,10 @@ bool matches(const std::string& pattern, const std::string& name) {
 
 void read_tolerances(ParseContext& context, const JsonNode& node, Task& task) {
   if (!context.object_of(node, "\"tolerances\"", {"output", "state", "tensors"})) return;
-  if (const JsonNode* output = context.required(node, "\"tolerances\"", "output")) task.output_tolerance = read_tolerance(context, *output);
-  if (const JsonNode* state = context.required(node, "\"tolerances\"", "state")) task.state_tolerance = read_tolerance(context, *state);
+  if (const JsonNode* output = context.required(node, "\"tolerances\"", "output"))
+    task.output_tolerance = read_tolerance(context, *output);
+  if (const JsonNode* state = context.required(node, "\"tolerances\"", "state"))
+    task.state_tolerance = read_tolerance(context, *state);
   const JsonMember* exceptions = node.find("tensors");
   if (exceptions == nullptr || !context.is(exceptions->value, JsonNode::Kind::object, "\"tensors\"")) return;
   for (const JsonMember& member : exceptions->value.members) {
@@ -102,7 +109,8 @@ void read_variant(ParseContext& context, const JsonNode& root, const std::string
       known += ", " + member.key;
       if (!context.object_of(member.value, "a variant", {"title", "dims", "sweep"})) return;
       if (!is_identifier(member.key) || member.key == kFull)
-        context.complain(member.line, "\"" + member.key + "\" cannot be a variant", "a variant is an identifier other than full", "rename it");
+        context.complain(member.line, "\"" + member.key + "\" cannot be a variant",
+                         "a variant is an identifier other than full", "rename it");
       Task other = task;
       if (const JsonMember* dims = member.value.find("dims")) read_dims(context, dims->value, true, other);
       if (const JsonMember* title = member.value.find("title")) other.title = context.text(title->value, "\"title\"");
@@ -120,24 +128,27 @@ void read_variant(ParseContext& context, const JsonNode& root, const std::string
 
 void read_words(ParseContext& context, const JsonNode& root, Task& task) {
   const auto words = [&](const char* field, std::string& value) {
-    if (const JsonNode* node = context.required(root, "a task", field)) value = context.paragraph(*node, std::string("\"") + field + "\"");
+    if (const JsonNode* node = context.required(root, "a task", field))
+      value = context.paragraph(*node, std::string("\"") + field + "\"");
   };
   std::string format;
   words("format", format);
   if (!context.failed() && format != kFormat)
-    context.complain(root.find("format")->line, "the format is \"" + format + "\"", std::string("this program reads ") + kFormat,
-                     "correct the field, or use a matching version");
+    context.complain(root.find("format")->line, "the format is \"" + format + "\"",
+                     std::string("this program reads ") + kFormat, "correct the field, or use a matching version");
   words("name", task.name);
   if (!context.failed() && !is_identifier(task.name))
-    context.complain(root.find("name")->line, "\"" + task.name + "\" cannot be a task's name", "a name has letters, digits and _", "rename it");
+    context.complain(root.find("name")->line, "\"" + task.name + "\" cannot be a task's name",
+                     "a name has letters, digits and _", "rename it");
   words("title", task.title);
   words("prose", task.prose);
   words("rules", task.rules);
 }
 
 void read_task(ParseContext& context, const JsonNode& root, Task& task) {
-  if (!context.object_of(root, "a task", {"format", "name", "title", "prose", "rules", "dims", "weights", "states", "inputs", "outputs",
-                                          "aliases", "blocks", "ops", "sweep", "tolerances", "variants"}))
+  if (!context.object_of(root, "a task",
+                         {"format", "name", "title", "prose", "rules", "dims", "weights", "states", "inputs", "outputs",
+                          "aliases", "blocks", "ops", "sweep", "tolerances", "variants"}))
     return;
   read_words(context, root, task);
   if (const JsonNode* dims = context.required(root, "a task", "dims")) read_dims(context, *dims, false, task);
@@ -150,7 +161,8 @@ void read_task(ParseContext& context, const JsonNode& root, Task& task) {
   Lines lines;
   parse_tensors(context, root, dims, task, lines);
   if (context.failed()) return;
-  if (const JsonNode* tolerances = context.required(root, "a task", "tolerances")) read_tolerances(context, *tolerances, task);
+  if (const JsonNode* tolerances = context.required(root, "a task", "tolerances"))
+    read_tolerances(context, *tolerances, task);
   parse_ops(context, root, dims, task, lines);
 }
 
@@ -163,7 +175,8 @@ Result<TaskOutline> outline_task(const std::string& json_text, const std::string
   TaskOutline outline;
   outline.variants = {kFull};
   if (const JsonNode* name = context.required(*root, "a task", "name")) outline.name = context.text(*name, "\"name\"");
-  if (const JsonNode* title = context.required(*root, "a task", "title")) outline.title = context.text(*title, "\"title\"");
+  if (const JsonNode* title = context.required(*root, "a task", "title"))
+    outline.title = context.text(*title, "\"title\"");
   if (const JsonMember* variants = root->find("variants"))
     for (const JsonMember& member : variants->value.members) outline.variants.push_back(member.key);
   if (context.failed()) return tl::unexpected<Error>(context.error());

@@ -71,7 +71,8 @@ bool ParseContext::object_of(const JsonNode& node, const std::string& owner, std
     const auto same = [&](const char* field) { return member.key == field; };
     if (std::any_of(known.begin(), known.end(), same)) continue;
     const std::string meant = closest(member.key, known);
-    complain(member.line, "unknown field \"" + member.key + "\" in " + owner, owner + " has only the fields " + list_of(known),
+    complain(member.line, "unknown field \"" + member.key + "\" in " + owner,
+             owner + " has only the fields " + list_of(known),
              meant.empty() ? "remove it" : "did you mean \"" + meant + "\"?");
     return false;
   }
@@ -80,8 +81,8 @@ bool ParseContext::object_of(const JsonNode& node, const std::string& owner, std
 
 const JsonNode* ParseContext::required(const JsonNode& object, const std::string& owner, const char* field) {
   if (const JsonMember* member = object.find(field)) return &member->value;
-  complain(object.line, owner + " lacks the field \"" + field + "\"", "\"" + std::string(field) + "\" is required in " + owner,
-           "add it");
+  complain(object.line, owner + " lacks the field \"" + field + "\"",
+           "\"" + std::string(field) + "\" is required in " + owner, "add it");
   return nullptr;
 }
 
@@ -107,15 +108,16 @@ std::string ParseContext::name(const JsonNode& node, const Names& names, const s
 std::int64_t ParseContext::integer(const JsonNode& node, const Names& names, const std::string& what) {
   if (node.kind == JsonNode::Kind::integer) return node.integer;
   if (node.kind != JsonNode::Kind::string) {
-    complain(node.line, what + " is " + describe(node.kind), what + " is an integer or a string with an expression over dims",
-             "write one of the two");
+    complain(node.line, what + " is " + describe(node.kind),
+             what + " is an integer or a string with an expression over dims", "write one of the two");
     return 1;
   }
   const Result<std::int64_t> value = evaluate(node.text, names);
   if (value) return *value;
-  complain(node.line, what + " cannot be computed: " + value.error().message,
-           "expressions have integers, dims, indices of an enclosing \"for\", + - * / and parentheses, and divide evenly",
-           "correct the expression");
+  complain(
+      node.line, what + " cannot be computed: " + value.error().message,
+      "expressions have integers, dims, indices of an enclosing \"for\", + - * / and parentheses, and divide evenly",
+      "correct the expression");
   return 1;
 }
 
@@ -132,7 +134,8 @@ void ParseContext::entries(const JsonNode& list, const Names& names, const std::
     if (entry.kind == JsonNode::Kind::object && entry.find("for") != nullptr) {
       if (object_of(entry, "a repetition", {"for", "each"})) repeat(entry, 0, names, what, each);
     } else if (++entries_ > kEntriesMax) {
-      complain(entry.line, "more than 20000 entries after repetition", "a task has at most 20000 tensors and ops", "repeat less");
+      complain(entry.line, "more than 20000 entries after repetition", "a task has at most 20000 tensors and ops",
+               "repeat less");
     } else {
       each(entry, names);
     }
@@ -152,7 +155,8 @@ void ParseContext::repeat(const JsonNode& entry, std::size_t index, const Names&
   const JsonMember& loop = loops.members[index];
   if (!is_identifier(loop.key) || names.contains(loop.key))
     return complain(loop.line, "\"" + loop.key + "\" cannot be an index",
-                    "an index is an identifier that is no dim and no index of an enclosing \"for\"", "choose another name");
+                    "an index is an identifier that is no dim and no index of an enclosing \"for\"",
+                    "choose another name");
   const std::int64_t end = integer(loop.value, names, "the end of \"" + loop.key + "\"");
   for (std::int64_t i = 0; i < end && !failed(); ++i) {
     if (++entries_ > kEntriesMax)

@@ -26,9 +26,9 @@ class ParseContext {
   const JsonNode* required(const JsonNode& object, const std::string& owner, const char* field);
   bool is(const JsonNode& node, JsonNode::Kind kind, const std::string& what);
 
-  std::string text(const JsonNode& node, const std::string& what);                        // a string
-  std::string paragraph(const JsonNode& node, const std::string& what);                   // or a list of them
-  std::string name(const JsonNode& node, const Names& names, const std::string& what);    // with {expressions}
+  std::string text(const JsonNode& node, const std::string& what);                          // a string
+  std::string paragraph(const JsonNode& node, const std::string& what);                     // or a list of them
+  std::string name(const JsonNode& node, const Names& names, const std::string& what);      // with {expressions}
   std::int64_t integer(const JsonNode& node, const Names& names, const std::string& what);  // or an expression
   double number(const JsonNode& node, const std::string& what);
 

@@ -81,7 +81,8 @@ class Evaluator {
 
   std::int64_t name() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     const auto found = names_.find(word);
     if (found != names_.end()) return found->second;

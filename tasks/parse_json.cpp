@@ -69,7 +69,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
   bool key(string_t& value) override {
     if (open_.back()->find(value) != nullptr)
-      return refuse("the field \"" + value + "\" is given twice. Rule: a field appears once in its object. Fix: remove one");
+      return refuse("the field \"" + value +
+                    "\" is given twice. Rule: a field appears once in its object. Fix: remove one");
     open_.back()->members.push_back({value, cursor_.line, {}});
     return true;
   }
@@ -77,9 +78,10 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     std::string what = error.what();
     const std::size_t colon = what.find(": ");
     if (colon != std::string::npos) what.erase(0, colon + 2);
-    const std::string message = "column " + std::to_string(cursor_.column) + ": not valid JSON: " + what +
-                                ". Rule: a task file is strict JSON (no comments, no trailing commas). Fix: correct the "
-                                "text at or just before this place";
+    const std::string message =
+        "column " + std::to_string(cursor_.column) + ": not valid JSON: " + what +
+        ". Rule: a task file is strict JSON (no comments, no trailing commas). Fix: correct the "
+        "text at or just before this place";
     return refuse(message);
   }
 
@@ -136,8 +138,8 @@ const JsonMember* JsonNode::find(std::string_view key) const {
 }
 
 const char* describe(JsonNode::Kind kind) {
-  static constexpr const char* kNames[] = {"null", "a truth value", "an integer", "a number",
-                                           "a string", "a list", "an object"};
+  static constexpr const char* kNames[] = {"null",     "a truth value", "an integer", "a number",
+                                           "a string", "a list",        "an object"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -17,10 +17,10 @@ struct JsonNode {
   Kind kind = Kind::null;
   int line = 0;
   std::int64_t integer = 0;
-  double number = 0;                 // of integers too
+  double number = 0;  // of integers too
   std::string text;
-  std::vector<JsonNode> items;       // of an array
-  std::vector<JsonMember> members;   // of an object, in file order; keys are unique
+  std::vector<JsonNode> items;      // of an array
+  std::vector<JsonMember> members;  // of an object, in file order; keys are unique
 
   const JsonMember* find(std::string_view key) const;
 };

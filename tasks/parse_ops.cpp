@@ -25,7 +25,8 @@ class OpReader {
         context_.complain(member.line, "the alias \"" + *alias + "\" names no tensor: \"" + target + "\"",
                           "an alias is another name of a tensor", "name a tensor of this file");
       else if (is_taken(*alias) || !aliases_.emplace(*alias, target).second)
-        context_.complain(member.line, "\"" + *alias + "\" is a name already", "an alias is a new name", "choose another");
+        context_.complain(member.line, "\"" + *alias + "\" is a name already", "an alias is a new name",
+                          "choose another");
     }
   }
 
@@ -45,12 +46,13 @@ class OpReader {
       const auto line = lines.find(tensor.name);
       const int at = line == lines.end() ? 1 : line->second;
       if (tensor.role == Role::output && !written_.contains(tensor.name))
-        context_.complain(at, "no op writes the output \"" + tensor.name + "\"", "every output is written by one op", "add the op");
+        context_.complain(at, "no op writes the output \"" + tensor.name + "\"", "every output is written by one op",
+                          "add the op");
       const std::string owner = tensor.name.substr(0, tensor.name.rfind('.'));
       const bool in_triple = task_.find_quantised(owner) != nullptr && !owner.empty() && owner != tensor.name;
       if (!used_.contains(in_triple ? owner : tensor.name) && !written_.contains(tensor.name))
-        context_.complain(at, "no op uses \"" + (in_triple ? owner : tensor.name) + "\"", "every tensor is used by an op",
-                          "remove it, or name it in an op");
+        context_.complain(at, "no op uses \"" + (in_triple ? owner : tensor.name) + "\"",
+                          "every tensor is used by an op", "remove it, or name it in an op");
     }
   }
 
@@ -65,14 +67,17 @@ class OpReader {
     const std::string name = context_.text(entry.find("use")->value, "\"use\"");
     const auto block = blocks_.find(name);
     if (block == blocks_.end())
-      return context_.complain(entry.line, "no block is named \"" + name + "\"", "\"use\" names a member of \"blocks\"", "correct the name");
+      return context_.complain(entry.line, "no block is named \"" + name + "\"", "\"use\" names a member of \"blocks\"",
+                               "correct the name");
     if (depth == kUseDepthMax)
-      return context_.complain(entry.line, "blocks that use each other more than 8 deep", "a block must not use itself", "unroll it");
+      return context_.complain(entry.line, "blocks that use each other more than 8 deep", "a block must not use itself",
+                               "unroll it");
     // A block sees the dims and what "with" hands to it, not the indices around its use.
     Names inner(task_.dims.begin(), task_.dims.end());
     if (const JsonMember* with = entry.find("with")) {
       if (!context_.is(with->value, JsonNode::Kind::object, "\"with\"")) return;
-      for (const JsonMember& member : with->value.members) inner[member.key] = context_.integer(member.value, names, "\"" + member.key + "\"");
+      for (const JsonMember& member : with->value.members)
+        inner[member.key] = context_.integer(member.value, names, "\"" + member.key + "\"");
     }
     list(*block->second, inner, "a block", depth + 1);
   }
@@ -103,7 +108,8 @@ class OpReader {
       const bool readable = tensor != nullptr && (tensor->role != Role::output || written_.contains(name));
       if (!readable && task_.find_quantised(name) == nullptr && !results_.contains(name))
         context_.complain(item.line, "\"" + name + "\" is not known here",
-                          "inputs are tensors, int4 weights, aliases, or results of earlier ops", "correct the name or the order of the ops");
+                          "inputs are tensors, int4 weights, aliases, or results of earlier ops",
+                          "correct the name or the order of the ops");
       used_.insert(name);
       op.inputs.push_back(name);
     }
@@ -111,7 +117,8 @@ class OpReader {
 
   void outputs(const JsonNode& list, const Names& names, Op& op) {
     if (!context_.is(list, JsonNode::Kind::array, "\"out\"")) return;
-    if (list.items.empty()) context_.complain(list.line, "an op without \"out\"", "an op writes something", "name its result");
+    if (list.items.empty())
+      context_.complain(list.line, "an op without \"out\"", "an op writes something", "name its result");
     for (const JsonNode& item : list.items) {
       const std::string name = resolve(context_.name(item, names, "an output"));
       const Tensor* tensor = task_.find(name);
@@ -121,8 +128,8 @@ class OpReader {
                           "choose another name");
       const bool state = tensor != nullptr && tensor->role == Role::state;
       if (!state && (!written_.insert(name).second || !results_.insert(name).second))
-        context_.complain(item.line, "\"" + name + "\" is written a second time", "a result or an output is written by one op",
-                          "choose another name");
+        context_.complain(item.line, "\"" + name + "\" is written a second time",
+                          "a result or an output is written by one op", "choose another name");
       if (state) used_.insert(name);
       op.outputs.push_back(name);
     }
@@ -131,21 +138,25 @@ class OpReader {
   void attributes(const JsonNode& node, const Names& names, Op& op) {
     if (!context_.is(node, JsonNode::Kind::object, "\"attributes\"")) return;
     for (const JsonMember& member : node.members)
-      op.attributes[member.key] = member.value.kind == JsonNode::Kind::number
-                                      ? member.value.number
-                                      : static_cast<double>(context_.integer(member.value, names, "\"" + member.key + "\""));
+      op.attributes[member.key] =
+          member.value.kind == JsonNode::Kind::number
+              ? member.value.number
+              : static_cast<double>(context_.integer(member.value, names, "\"" + member.key + "\""));
   }
 
   DType rounding(const JsonNode& node) {
     const std::string word = context_.text(node, "\"round\"");
     if (word == "f32") return DType::f32;
     if (word != "bf16")
-      context_.complain(node.line, "\"round\" is \"" + word + "\"", "results are rounded to bf16 or f32", "use one of these");
+      context_.complain(node.line, "\"round\" is \"" + word + "\"", "results are rounded to bf16 or f32",
+                        "use one of these");
     return DType::bf16;
   }
 
   static bool is_fixed(const Tensor& tensor) { return tensor.role == Role::weight || tensor.role == Role::input; }
-  bool is_taken(const std::string& name) const { return task_.find(name) != nullptr || task_.find_quantised(name) != nullptr; }
+  bool is_taken(const std::string& name) const {
+    return task_.find(name) != nullptr || task_.find_quantised(name) != nullptr;
+  }
   std::string resolve(const std::string& name) const {
     const auto alias = aliases_.find(name);
     return alias == aliases_.end() ? name : alias->second;

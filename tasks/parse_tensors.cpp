@@ -26,13 +26,14 @@ class TensorReader {
   TensorReader(ParseContext& context, Task& task, Lines& lines) : context_(context), task_(task), lines_(lines) {}
 
   void section(const JsonNode& list, const Section& section, const Names& dims) {
-    context_.entries(list, dims, std::string("\"") + section.field + "\"", [&](const JsonNode& entry, const Names& names) {
-      ++last_id_;
-      if (section.role == Role::weight && entry.find("int4") != nullptr)
-        quantised(entry, names);
-      else
-        plain(entry, section, names);
-    });
+    context_.entries(list, dims, std::string("\"") + section.field + "\"",
+                     [&](const JsonNode& entry, const Names& names) {
+                       ++last_id_;
+                       if (section.role == Role::weight && entry.find("int4") != nullptr)
+                         quantised(entry, names);
+                       else
+                         plain(entry, section, names);
+                     });
   }
 
  private:
@@ -42,8 +43,15 @@ class TensorReader {
     if (drawn ? !context_.object_of(entry, owner, {"name", "dtype", "shape", "nominal", "strict"})
               : !context_.object_of(entry, owner, {"name", "dtype", "shape"}))
       return;
-    Tensor tensor{.name = {}, .role = section.role, .dtype = DType::f32, .shape = {}, .nominal = {}, .strict = {}, .id = last_id_};
-    if (const JsonNode* name = context_.required(entry, owner, "name")) tensor.name = context_.name(*name, names, "the name");
+    Tensor tensor{.name = {},
+                  .role = section.role,
+                  .dtype = DType::f32,
+                  .shape = {},
+                  .nominal = {},
+                  .strict = {},
+                  .id = last_id_};
+    if (const JsonNode* name = context_.required(entry, owner, "name"))
+      tensor.name = context_.name(*name, names, "the name");
     if (const JsonNode* type = context_.required(entry, owner, "dtype")) tensor.dtype = dtype(*type);
     if (const JsonNode* extents = context_.required(entry, owner, "shape")) shape(*extents, names, tensor);
     if (drawn) distributions(entry, owner, names, tensor.nominal, tensor.strict);
@@ -57,7 +65,8 @@ class TensorReader {
     if (!context_.object_of(matrix, "\"int4\"", {"experts", "in", "out", "group"})) return;
     Quantised weight;
     weight.id = last_id_;
-    if (const JsonNode* name = context_.required(entry, owner, "name")) weight.name = context_.name(*name, names, "the name");
+    if (const JsonNode* name = context_.required(entry, owner, "name"))
+      weight.name = context_.name(*name, names, "the name");
     const auto extent_of = [&](const char* field) {
       const JsonNode* node = context_.required(matrix, "\"int4\"", field);
       return node == nullptr ? 1 : extent(*node, names);
@@ -68,7 +77,8 @@ class TensorReader {
     const bool stacked = matrix.find("experts") != nullptr;
     if (stacked) weight.experts = extent_of("experts");
     if (weight.group != kGroup || weight.in % kGroup != 0)
-      context_.complain(matrix.line, "in = " + std::to_string(weight.in) + " with groups of " + std::to_string(weight.group),
+      context_.complain(matrix.line,
+                        "in = " + std::to_string(weight.in) + " with groups of " + std::to_string(weight.group),
                         "the group of an int4 weight is 128 and divides \"in\"", "choose other dims");
     distributions(entry, owner, names, weight.nominal, weight.strict);
     if (context_.failed()) return;
@@ -79,8 +89,13 @@ class TensorReader {
 
   void add_triple(const Quantised& weight, bool stacked, int line) {
     const auto part = [&](const char* name, DType type, std::int64_t rows) {
-      Tensor tensor{.name = weight.name + name, .role = Role::weight, .dtype = type, .shape = {}, .nominal = weight.nominal,
-                    .strict = weight.strict, .id = weight.id};
+      Tensor tensor{.name = weight.name + name,
+                    .role = Role::weight,
+                    .dtype = type,
+                    .shape = {},
+                    .nominal = weight.nominal,
+                    .strict = weight.strict,
+                    .id = weight.id};
       if (stacked) tensor.shape.push_back(weight.experts);
       tensor.shape.insert(tensor.shape.end(), {rows, weight.out});
       add(std::move(tensor), line);
@@ -93,11 +108,13 @@ class TensorReader {
   void add(Tensor tensor, int line) {
     if (context_.failed()) return;
     if (lines_.contains(tensor.name))
-      context_.complain(line, "\"" + tensor.name + "\" collides with an earlier name", "names are unique", "rename one of the two");
+      context_.complain(line, "\"" + tensor.name + "\" collides with an earlier name", "names are unique",
+                        "rename one of the two");
     double bytes = static_cast<double>(element_bytes(tensor.dtype));
     for (const std::int64_t extent : tensor.shape) bytes *= std::abs(static_cast<double>(extent));
     if (bytes > static_cast<double>(kBytesMax))
-      context_.complain(line, "\"" + tensor.name + "\" has more than 2^40 bytes", "a tensor has at most 2^40 bytes", "use smaller dims");
+      context_.complain(line, "\"" + tensor.name + "\" has more than 2^40 bytes", "a tensor has at most 2^40 bytes",
+                        "use smaller dims");
     lines_.emplace(tensor.name, line);
     task_.tensors.push_back(std::move(tensor));
   }
@@ -105,15 +122,16 @@ class TensorReader {
   std::int64_t extent(const JsonNode& node, const Names& names) {
     const std::int64_t value = context_.integer(node, names, "an extent");
     if (value >= 1 && value <= kExtentMax) return value;
-    context_.complain(node.line, "an extent of " + std::to_string(value), "extents are 1 to 2^31", "correct the dims or the expression");
+    context_.complain(node.line, "an extent of " + std::to_string(value), "extents are 1 to 2^31",
+                      "correct the dims or the expression");
     return 1;
   }
 
   void shape(const JsonNode& node, const Names& names, Tensor& tensor) {
     if (!context_.is(node, JsonNode::Kind::array, "\"shape\"")) return;
     if (node.items.empty() || node.items.size() > 4)
-      context_.complain(node.line, "a shape with " + std::to_string(node.items.size()) + " extents", "a shape has 1 to 4 extents",
-                        "flatten or split the tensor");
+      context_.complain(node.line, "a shape with " + std::to_string(node.items.size()) + " extents",
+                        "a shape has 1 to 4 extents", "flatten or split the tensor");
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       const JsonNode& item = node.items[i];
       const bool rows = item.kind == JsonNode::Kind::string && item.text == "capacity";
@@ -128,11 +146,13 @@ class TensorReader {
     const std::string word = context_.text(node, "\"dtype\"");
     for (const DType type : {DType::f32, DType::bf16, DType::u8, DType::i32})
       if (word == name_of(type)) return type;
-    context_.complain(node.line, "unknown dtype \"" + word + "\"", "a dtype is f32, bf16, u8 or i32", "use one of these");
+    context_.complain(node.line, "unknown dtype \"" + word + "\"", "a dtype is f32, bf16, u8 or i32",
+                      "use one of these");
     return DType::f32;
   }
 
-  void distributions(const JsonNode& entry, const std::string& owner, const Names& names, Distribution& nominal, Distribution& strict) {
+  void distributions(const JsonNode& entry, const std::string& owner, const Names& names, Distribution& nominal,
+                     Distribution& strict) {
     if (const JsonNode* node = context_.required(entry, owner, "nominal")) nominal = distribution(*node, names);
     const JsonMember* member = entry.find("strict");
     strict = member == nullptr ? nominal : distribution(member->value, names);
@@ -143,30 +163,34 @@ class TensorReader {
     Distribution drawn;
     const bool constant = node.kind == JsonNode::Kind::object && node.find("constant") != nullptr;
     if (constant) {
-      if (context_.object_of(node, "a constant distribution", {"constant"})) drawn.scale = finite(node.find("constant")->value);
+      if (context_.object_of(node, "a constant distribution", {"constant"}))
+        drawn.scale = finite(node.find("constant")->value);
       drawn.kind = Distribution::Kind::constant;
       return drawn;
     }
     if (node.kind != JsonNode::Kind::object || node.find("normal") == nullptr) {
-      context_.complain(node.line, "no distribution", "values are {\"normal\": s}, {\"constant\": c} or \"zero\"", "write one of these");
+      context_.complain(node.line, "no distribution", "values are {\"normal\": s}, {\"constant\": c} or \"zero\"",
+                        "write one of these");
       return drawn;
     }
     if (!context_.object_of(node, "a normal distribution", {"normal", "fan_in", "mean", "spread"})) return drawn;
     drawn.kind = Distribution::Kind::normal;
     drawn.scale = finite(node.find("normal")->value);
-    if (const JsonMember* fan_in = node.find("fan_in")) drawn.scale /= std::sqrt(static_cast<double>(extent(fan_in->value, names)));
+    if (const JsonMember* fan_in = node.find("fan_in"))
+      drawn.scale /= std::sqrt(static_cast<double>(extent(fan_in->value, names)));
     if (const JsonMember* mean = node.find("mean")) drawn.mean = finite(mean->value);
     if (const JsonMember* spread = node.find("spread")) drawn.spread = finite(spread->value);
     if (drawn.scale < 0 || drawn.spread < 0 || drawn.spread > 16)
-      context_.complain(node.line, "a negative scale, or a spread outside 0 to 16", "the scale is positive and the spread 0 to 16",
-                        "correct the number");
+      context_.complain(node.line, "a negative scale, or a spread outside 0 to 16",
+                        "the scale is positive and the spread 0 to 16", "correct the number");
     return drawn;
   }
 
   double finite(const JsonNode& node) {
     const double value = context_.number(node, "a parameter of a distribution");
     if (std::abs(value) <= 1e30) return value;
-    context_.complain(node.line, "a parameter beyond 1e30", "parameters of distributions are at most 1e30", "use a smaller one");
+    context_.complain(node.line, "a parameter beyond 1e30", "parameters of distributions are at most 1e30",
+                      "use a smaller one");
     return 0;
   }
 

@@ -48,7 +48,8 @@ TEST_F(Catalog, AnswersAnUnknownNameWithTheKnownOnes) {
   const Result<Task> task = load_task("kimi", "");
   ASSERT_FALSE(task);
   EXPECT_EQ(task.error().kind, Error::Kind::invalid_input);
-  EXPECT_THAT(task.error().message, AllOf(HasSubstr("\"kimi\""), HasSubstr("rmsnorm_linear"), HasSubstr("llama_block_decode")));
+  EXPECT_THAT(task.error().message,
+              AllOf(HasSubstr("\"kimi\""), HasSubstr("rmsnorm_linear"), HasSubstr("llama_block_decode")));
 }
 
 TEST_F(Catalog, TakesAPathToAFileOrItsFolder) {

@@ -24,8 +24,15 @@ struct Comparison {
   const Tensor* tensor;
   Bytes want, got, before;
 
-  explicit Comparison(const std::string& name, Role role, std::vector<std::int64_t> shape, DType dtype = DType::bf16) : task(parsed(minimal_task())) {
-    task.tensors.push_back({.name = name, .role = role, .dtype = dtype, .shape = std::move(shape), .nominal = {Distribution::Kind::normal, 1}, .strict = {}, .id = 99});
+  explicit Comparison(const std::string& name, Role role, std::vector<std::int64_t> shape, DType dtype = DType::bf16)
+      : task(parsed(minimal_task())) {
+    task.tensors.push_back({.name = name,
+                            .role = role,
+                            .dtype = dtype,
+                            .shape = std::move(shape),
+                            .nominal = {Distribution::Kind::normal, 1},
+                            .strict = {},
+                            .id = 99});
     tensor = &task.tensors.back();
     want.resize(tensor->bytes(kRows));
     fill_tensor(task, *tensor, 1, InputSet::nominal, kRows, want);

@@ -20,7 +20,8 @@ using Buffer = std::vector<std::byte>;
 // The known answers that come with Random123.
 TEST(Philox, GivesThePublishedAnswers) {
   EXPECT_THAT(philox4x32({0, 0, 0, 0}, {0, 0}), ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
-  EXPECT_THAT(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), ElementsAre(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd));
+  EXPECT_THAT(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
+              ElementsAre(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd));
   EXPECT_THAT(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
               ElementsAre(0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1));
 }
@@ -121,7 +122,8 @@ TEST(FillWeights, DrawsInt4WeightsOfTheDeviationAskedFor) {
   const Task task = parsed(minimal_task());
   const Buffer arena = weights(task, 1, InputSet::nominal, 1);
   const auto packed = part(task, arena, "layer.0.up.packed");
-  const std::vector<float> scale = bf16_values(part(task, arena, "layer.0.up.scale")), zero = bf16_values(part(task, arena, "layer.0.up.zero"));
+  const std::vector<float> scale = bf16_values(part(task, arena, "layer.0.up.scale")),
+                           zero = bf16_values(part(task, arena, "layer.0.up.zero"));
   std::vector<float> values;
   for (std::size_t k = 0; k < 256; ++k)
     for (std::size_t n = 0; n < 256; ++n) {
@@ -151,10 +153,11 @@ TEST(FillTensor, SpreadsTheScalesOfSlices) {
   const std::vector<float> values = bf16_values(rows);
   double least = 1e9, most = 0;
   for (std::size_t r = 0; r < 64; ++r) {
-    const double scale = deviation({values.begin() + std::ptrdiff_t(r * 64), values.begin() + std::ptrdiff_t(r * 64 + 64)});
+    const double scale =
+        deviation({values.begin() + std::ptrdiff_t(r * 64), values.begin() + std::ptrdiff_t(r * 64 + 64)});
     least = std::min(least, scale), most = std::max(most, scale);
   }
-  EXPECT_GT(most / least, 4);    // between a quarter of 0.5 and four times 0.5
+  EXPECT_GT(most / least, 4);  // between a quarter of 0.5 and four times 0.5
   EXPECT_LT(most / least, 40);
 }
 

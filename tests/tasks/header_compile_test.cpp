@@ -27,13 +27,15 @@ class CandidateHeaderUnderNvrtc : public ::testing::Test {
     nvrtc_ = *std::move(loaded);
   }
 
-  Compiled compile(const Task& task, const std::string& source, const std::string& target, std::vector<std::string> defines = {}) {
+  Compiled compile(const Task& task, const std::string& source, const std::string& target,
+                   std::vector<std::string> defines = {}) {
     const std::string header = candidate_header(task);
     const char* text = header.c_str();
     const char* name = "onelaunch.cuh";
     nvrtcProgram program = nullptr;
     nvrtc_.create_program(&program, source.c_str(), "kernel.cu", 1, &text, &name);
-    defines.insert(defines.end(), {"--gpu-architecture=" + target, "--std=c++20", "--device-as-default-execution-space", "--include-path=" + nvrtc_.include.string()});
+    defines.insert(defines.end(), {"--gpu-architecture=" + target, "--std=c++20", "--device-as-default-execution-space",
+                                   "--include-path=" + nvrtc_.include.string()});
     std::vector<const char*> options;
     for (const std::string& define : defines) options.push_back(define.c_str());
     Compiled result;
@@ -97,8 +99,10 @@ TEST_F(CandidateHeaderUnderNvrtc, CompilesForEveryTarget) {
 TEST_F(CandidateHeaderUnderNvrtc, KeepsDeclarationsInTheModule) {
   const Compiled compiled = compile(parsed(minimal_task()), kEmptyKernel, "sm_90a", {"-DBLOCK=192"});
   ASSERT_TRUE(compiled.ok) << compiled.log;
-  EXPECT_THAT(words_of(compiled.ptx, "ol_launch", 8), ::testing::ElementsAre(192, (1ull << 32) | 2, 1024, 1, 256, 1024, 0, 0));
-  const auto first = words_of(compiled.ptx, "ol_prepare_first", 4), second = words_of(compiled.ptx, "ol_prepare_second", 4);
+  EXPECT_THAT(words_of(compiled.ptx, "ol_launch", 8),
+              ::testing::ElementsAre(192, (1ull << 32) | 2, 1024, 1, 256, 1024, 0, 0));
+  const auto first = words_of(compiled.ptx, "ol_prepare_first", 4),
+             second = words_of(compiled.ptx, "ol_prepare_second", 4);
   ASSERT_EQ(first.size(), 4u);
   ASSERT_EQ(second.size(), 4u);
   EXPECT_LT(first[0], second[0]);
@@ -117,8 +121,9 @@ struct Member {
 std::vector<Member> members_of(const ArgsLayout& layout) {
   std::vector<Member> members;
   for (const auto& [name, offset] : layout.pointers) members.push_back({member_path(name), offset});
-  const Member own[] = {{"position", layout.position}, {"cache_capacity", layout.cache_capacity}, {"epoch", layout.epoch},
-                        {"prepared", layout.prepared}, {"sync", layout.sync}, {"scratch", layout.scratch}};
+  const Member own[] = {{"position", layout.position}, {"cache_capacity", layout.cache_capacity},
+                        {"epoch", layout.epoch},       {"prepared", layout.prepared},
+                        {"sync", layout.sync},         {"scratch", layout.scratch}};
   for (const Member& member : own)
     if (member.offset != ArgsLayout::npos) members.push_back(member);
   return members;
@@ -126,7 +131,8 @@ std::vector<Member> members_of(const ArgsLayout& layout) {
 
 // NVRTC has no offsetof(). The addresses of a variable's members appear in the PTX as "generic(probe)+16".
 std::string address_table(const std::vector<Member>& members, const std::string& type) {
-  std::string text = "#include <onelaunch.cuh>\n__device__ ol::" + type + " probe;\n"
+  std::string text = "#include <onelaunch.cuh>\n__device__ ol::" + type +
+                     " probe;\n"
                      "extern \"C\" __attribute__((used)) __device__ const void* const addresses[] = {";
   for (const Member& member : members) text += "&probe." + member.path + ", ";
   return text + "};\nextern \"C\" __global__ void megakernel(const __grid_constant__ ol::Args args) {}\n";
@@ -159,7 +165,8 @@ void CandidateHeaderUnderNvrtc::expect_layout(const Task& task, const std::strin
 }
 
 TEST_F(CandidateHeaderUnderNvrtc, LaysOutArgsAsTheHarnessWritesThem) {
-  for (const Task& task : {parsed(minimal_task()), library_task("kimi_linear_decode", ""), library_task("llama_block_decode", "")}) {
+  for (const Task& task :
+       {parsed(minimal_task()), library_task("kimi_linear_decode", ""), library_task("llama_block_decode", "")}) {
     expect_layout(task, "Args", args_layout(task));
     expect_layout(task, "PrepareArgs", prepare_args_layout(task));
   }

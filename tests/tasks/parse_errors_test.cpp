@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 struct BadFile {
   const char* name;
   std::string from, to;
-  std::string at;    // a text in the changed line
+  std::string at;  // a text in the changed line
   std::string says;
 };
 
@@ -35,7 +35,8 @@ TEST_P(BadTaskFile, IsRefusedWithItsLineAndRule) {
 
 const BadFile kBadFiles[] = {
     {"UnknownField", R"("title": "A)", R"("titel": "A)", "titel", "did you mean \"title\"?"},
-    {"UnknownFieldInATensor", R"("strict": {"normal": 0.25)", R"("stict": {"normal": 0.25)", "stict", "did you mean \"strict\"?"},
+    {"UnknownFieldInATensor", R"("strict": {"normal": 0.25)", R"("stict": {"normal": 0.25)", "stict",
+     "did you mean \"strict\"?"},
     {"MissingField", "  \"rules\": \"None.\",\n", "", "{", "a task lacks the field \"rules\""},
     {"WrongFormat", "onelaunch.task/1", "onelaunch.task/9", "task/9", "this program reads onelaunch.task/1"},
     {"WrongType", R"("rules": "None.")", R"("rules": 5)", "\"rules\"", "is an integer"},
@@ -44,34 +45,56 @@ const BadFile kBadFiles[] = {
     {"DimThatIsAKeyword", "\"kv\": 64", "\"kv\": 64, \"union\": 1", "\"union\"", "cannot be a dim"},
     {"DimOfAFraction", "\"kv\": 64", "\"kv\": 64.5", "64.5", "is a number"},
     {"ReservedDim", "\"kv\": 64", "\"kv\": 64, \"capacity\": 1", "\"capacity\": 1", "\"capacity\" is reserved"},
-    {"UnknownDimInAShape", R"("shape": ["kv", "hidden"])", R"("shape": ["kw", "hidden"])", "\"kw\"", "no dim or index is named \"kw\""},
-    {"UnknownDtype", R"("layer.{i}.k", "dtype": "bf16")", R"("layer.{i}.k", "dtype": "fp8")", "fp8", "f32, bf16, u8 or i32"},
-    {"CapacityInAWeight", R"("shape": ["kv", "hidden"])", R"("shape": ["capacity", "hidden"])", R"(["capacity", "hidden"])", "no cache's rows"},
+    {"UnknownDimInAShape", R"("shape": ["kv", "hidden"])", R"("shape": ["kw", "hidden"])", "\"kw\"",
+     "no dim or index is named \"kw\""},
+    {"UnknownDtype", R"("layer.{i}.k", "dtype": "bf16")", R"("layer.{i}.k", "dtype": "fp8")", "fp8",
+     "f32, bf16, u8 or i32"},
+    {"CapacityInAWeight", R"("shape": ["kv", "hidden"])", R"("shape": ["capacity", "hidden"])",
+     R"(["capacity", "hidden"])", "no cache's rows"},
     {"EmptyShape", R"("shape": ["kv", "hidden"])", R"("shape": [])", R"("shape": [])", "1 to 4 extents"},
     {"HugeTensor", R"("shape": ["kv", "hidden"])", R"("shape": [2000000000, 2000000000])", "2000000000", "2^40 bytes"},
-    {"UndrawnWeight", R"("shape": ["kv", "hidden"], "nominal": {"normal": 0.02})", R"("shape": ["kv", "hidden"])", "layer.{i}.k\"", "lacks the field \"nominal\""},
-    {"UnknownDistribution", R"("nominal": {"normal": 1})", R"("nominal": {"uniform": 1})", "uniform", "{\"normal\": s}"},
-    {"NegativeScale", R"("nominal": {"normal": 1})", R"("nominal": {"normal": -1})", "\"normal\": -1", "the scale is positive"},
-    {"DrawnOutput", R"("name": "y", "dtype": "bf16", "shape": ["hidden"])", R"("name": "y", "dtype": "bf16", "shape": ["hidden"], "nominal": "zero")", "\"name\": \"y\"", "unknown field \"nominal\" in an output"},
+    {"UndrawnWeight", R"("shape": ["kv", "hidden"], "nominal": {"normal": 0.02})", R"("shape": ["kv", "hidden"])",
+     "layer.{i}.k\"", "lacks the field \"nominal\""},
+    {"UnknownDistribution", R"("nominal": {"normal": 1})", R"("nominal": {"uniform": 1})", "uniform",
+     "{\"normal\": s}"},
+    {"NegativeScale", R"("nominal": {"normal": 1})", R"("nominal": {"normal": -1})", "\"normal\": -1",
+     "the scale is positive"},
+    {"DrawnOutput", R"("name": "y", "dtype": "bf16", "shape": ["hidden"])",
+     R"("name": "y", "dtype": "bf16", "shape": ["hidden"], "nominal": "zero")", "\"name\": \"y\"",
+     "unknown field \"nominal\" in an output"},
     {"GroupOf64", R"("group": 128)", R"("group": 64)", "\"group\": 64", "the group of an int4 weight is 128"},
-    {"Int4State", R"("shape": ["capacity", "kv"], "nominal")", R"("int4": {}, "nominal")", "\"int4\": {}", "unknown field \"int4\" in a state"},
-    {"NameThatIsAKeyword", "\"layer.{i}.k\", \"dtype\"", "\"layer.{i}.float\", \"dtype\"", "layer.{i}.float", "taken by C++"},
+    {"Int4State", R"("shape": ["capacity", "kv"], "nominal")", R"("int4": {}, "nominal")", "\"int4\": {}",
+     "unknown field \"int4\" in a state"},
+    {"NameThatIsAKeyword", "\"layer.{i}.k\", \"dtype\"", "\"layer.{i}.float\", \"dtype\"", "layer.{i}.float",
+     "taken by C++"},
     {"NameOfTheHarness", R"("name": "token")", R"("name": "scratch")", "\"name\": \"scratch\"", "already has"},
     {"DuplicateName", "\"layer.{i}.k\", \"dtype\"", "\"layer.{i}.norm\", \"dtype\"", "\"kv\", \"hidden\"", "collides"},
     {"PrefixName", "\"name\": \"token\"", "\"name\": \"layer\"", "\"name\": \"layer\"", "collides"},
     {"GapInAnArray", "\"layer.{i}.k\", \"dtype\"", "\"k.{i+1}.w\", \"dtype\"", "k.{i+1}.w", "run from 0 without gaps"},
-    {"UnequalElements", "\"layer.{i}.k\", \"dtype\": \"bf16\", \"shape\": [\"kv\", \"hidden\"]", "\"layer.0.k{i}\", \"dtype\": \"bf16\", \"shape\": [\"kv\", \"hidden\"]", "layer.{i}.norm", "all elements of an array have the same members"},
-    {"BadSubstitution", "\"layer.{i}.k\", \"dtype\"", "\"layer.{j}.k\", \"dtype\"", "layer.{j}.k", "no dim or index is named \"j\""},
-    {"IndexThatIsADim", R"({"for": {"i": "layers"}, "each": [{"use")", R"({"for": {"kv": "layers"}, "each": [{"use")", "{\"for\": {\"kv\"", "cannot be an index"},
-    {"EndlessRepetition", R"({"for": {"i": "layers"}, "each": [)", R"({"for": {"i": 1000000000}, "each": [)", "1000000000", "more than 20000 entries"},
+    {"UnequalElements", "\"layer.{i}.k\", \"dtype\": \"bf16\", \"shape\": [\"kv\", \"hidden\"]",
+     "\"layer.0.k{i}\", \"dtype\": \"bf16\", \"shape\": [\"kv\", \"hidden\"]", "layer.{i}.norm",
+     "all elements of an array have the same members"},
+    {"BadSubstitution", "\"layer.{i}.k\", \"dtype\"", "\"layer.{j}.k\", \"dtype\"", "layer.{j}.k",
+     "no dim or index is named \"j\""},
+    {"IndexThatIsADim", R"({"for": {"i": "layers"}, "each": [{"use")", R"({"for": {"kv": "layers"}, "each": [{"use")",
+     "{\"for\": {\"kv\"", "cannot be an index"},
+    {"EndlessRepetition", R"({"for": {"i": "layers"}, "each": [)", R"({"for": {"i": 1000000000}, "each": [)",
+     "1000000000", "more than 20000 entries"},
     {"UnknownBlock", R"({"use": "up")", R"({"use": "down")", "\"use\": \"down\"", "no block is named \"down\""},
-    {"UnknownInput", R"(["x.{n}", "layer.{n}.u"])", R"(["x.{n}", "layer.{n}.w"])", "layer.{n}.w", "\"layer.0.w\" is not known here"},
-    {"ResultUsedTooEarly", R"("in": ["layer.{n}.k_new"])", R"("in": ["layer.{n}.u"])", R"("in": ["layer.{n}.u"])", "\"layer.0.u\" is not known here"},
-    {"WrittenTwice", R"("out": ["layer.{n}.u"])", R"("out": ["layer.{n}.xn"])", R"("out": ["layer.{n}.xn"], "round")", "written a second time"},
-    {"WrittenWeight", R"("out": ["layer.{n}.u"])", R"("out": ["layer.{n}.norm"])", R"("out": ["layer.{n}.norm"])", "cannot write"},
+    {"UnknownInput", R"(["x.{n}", "layer.{n}.u"])", R"(["x.{n}", "layer.{n}.w"])", "layer.{n}.w",
+     "\"layer.0.w\" is not known here"},
+    {"ResultUsedTooEarly", R"("in": ["layer.{n}.k_new"])", R"("in": ["layer.{n}.u"])", R"("in": ["layer.{n}.u"])",
+     "\"layer.0.u\" is not known here"},
+    {"WrittenTwice", R"("out": ["layer.{n}.u"])", R"("out": ["layer.{n}.xn"])", R"("out": ["layer.{n}.xn"], "round")",
+     "written a second time"},
+    {"WrittenWeight", R"("out": ["layer.{n}.u"])", R"("out": ["layer.{n}.norm"])", R"("out": ["layer.{n}.norm"])",
+     "cannot write"},
     {"UnwrittenOutput", "\"x.{layers}\": \"y\"", "\"x.9\": \"y\"", "\"name\": \"y\"", "no op writes the output \"y\""},
-    {"UnusedWeight", R"({"name": "layer.{i}.k", "dtype")", R"({"name": "layer.{i}.z", "dtype": "bf16", "shape": [1], "nominal": "zero"}, {"name": "layer.{i}.k", "dtype")", "layer.{i}.z", "no op uses \"layer.0.z\""},
-    {"UnknownRounding", R"("out": ["layer.{n}.u"], "round": "bf16")", R"("out": ["layer.{n}.u"], "round": "fp16")", "fp16", "bf16 or f32"},
+    {"UnusedWeight", R"({"name": "layer.{i}.k", "dtype")",
+     R"({"name": "layer.{i}.z", "dtype": "bf16", "shape": [1], "nominal": "zero"}, {"name": "layer.{i}.k", "dtype")",
+     "layer.{i}.z", "no op uses \"layer.0.z\""},
+    {"UnknownRounding", R"("out": ["layer.{n}.u"], "round": "bf16")", R"("out": ["layer.{n}.u"], "round": "fp16")",
+     "fp16", "bf16 or f32"},
     {"AliasOfNothing", "\"x.0\": \"token\"", "\"x.0\": \"tokn\"", "tokn", "names no tensor"},
     {"EmptySweep", R"("sweep": [{"context": 8, "steps": 2}])", R"("sweep": [])", "\"sweep\": []", "an empty sweep"},
     {"NoSteps", R"({"context": 8, "steps": 2})", R"({"context": 8, "steps": 0})", "\"steps\": 0", "out of range"},
@@ -80,7 +103,8 @@ const BadFile kBadFiles[] = {
     {"VariantOfAnUnknownDim", R"("dims": {"hidden": 128})", R"("dims": {"hiden": 128})", "hiden", "the task lacks"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, BadTaskFile, ::testing::ValuesIn(kBadFiles), [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(Each, BadTaskFile, ::testing::ValuesIn(kBadFiles),
+                         [](const auto& one) { return one.param.name; });
 
 TEST(ParseErrors, NameTheOpThatDoesNotFit) {
   const std::string text = replaced(minimal_task(), "\"kind\": \"rmsnorm\"", "\"kind\": \"rmsnrm\"");

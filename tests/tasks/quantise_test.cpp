@@ -20,8 +20,10 @@ struct Group {
 
 Group quantised(const std::vector<float>& values) {
   const std::size_t columns = values.size() / 128;
-  Group group{std::vector<std::uint8_t>(64 * columns), std::vector<std::uint16_t>(columns), std::vector<std::uint16_t>(columns)};
-  quantise_group(values.data(), static_cast<std::int64_t>(columns), {group.packed.data(), group.scale.data(), group.zero.data(), static_cast<std::int64_t>(columns)});
+  Group group{std::vector<std::uint8_t>(64 * columns), std::vector<std::uint16_t>(columns),
+              std::vector<std::uint16_t>(columns)};
+  quantise_group(values.data(), static_cast<std::int64_t>(columns),
+                 {group.packed.data(), group.scale.data(), group.zero.data(), static_cast<std::int64_t>(columns)});
   return group;
 }
 
@@ -30,13 +32,15 @@ void expect_formula(const std::vector<float>& values, std::size_t columns) {
   const Group group = quantised(values);
   for (std::size_t c = 0; c < columns; ++c) {
     float low = values[c], high = values[c];
-    for (std::size_t k = 0; k < 128; ++k) low = std::min(low, values[k * columns + c]), high = std::max(high, values[k * columns + c]);
+    for (std::size_t k = 0; k < 128; ++k)
+      low = std::min(low, values[k * columns + c]), high = std::max(high, values[k * columns + c]);
     const float scale = std::max(high - low, 1e-8f) / 15.0f;
     const float zero = std::clamp(std::rint(-low / scale), 0.0f, 15.0f);
     EXPECT_EQ(group.scale[c], float_to_bf16(scale));
     EXPECT_EQ(bf16_to_float(group.zero[c]), zero);
     for (std::size_t k = 0; k < 128; ++k)
-      ASSERT_EQ(group.at(k, c), int(std::clamp(std::rint(values[k * columns + c] / scale + zero), 0.0f, 15.0f))) << k << " " << c;
+      ASSERT_EQ(group.at(k, c), int(std::clamp(std::rint(values[k * columns + c] / scale + zero), 0.0f, 15.0f)))
+          << k << " " << c;
   }
 }
 
