@@ -49,6 +49,24 @@ class Lowering {
     return {};
   }
 
+  // cvt may name a 64-bit register for a narrower source type: its low half is meant, so that is copied out first.
+  void narrow_source(KernelInstruction& instruction) {
+    if (instruction.opcode != "cvt" || instruction.operands.size() < 2 || operand_bytes(instruction) > 4) return;
+    KernelOperand& from = instruction.operands[1];
+    if (!from.is_register() || kernel_.registers[static_cast<std::size_t>(from.reg)] != RegisterClass::row64) return;
+    KernelInstruction half;
+    half.source = instruction.source;
+    half.opcode = "cvt";
+    half.modifiers = {"u32", "u64"};
+    KernelOperand low;
+    low.kind = KernelOperand::Kind::reg;
+    low.reg = static_cast<int>(kernel_.registers.size());
+    kernel_.registers.push_back(RegisterClass::row32);
+    half.operands = {low, from};
+    from = low;
+    kernel_.instructions.push_back(std::move(half));
+  }
+
   KernelInstruction start(const Instruction& source, const FunctionCopy& copy) const {
     KernelInstruction result;
     result.source = &source;
@@ -75,6 +93,7 @@ class Lowering {
     choose_parameter_space(result, copy);
     if (is_identity(result)) result.opcode = "mov";
     if (result.opcode == "mov" && source.opcode == "cvta") result.modifiers = {"b64"};
+    narrow_source(result);
     kernel_.instructions.push_back(std::move(result));
     return {};
   }
