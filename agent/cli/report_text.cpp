@@ -59,7 +59,7 @@ std::string report_text(const agent::Report& report) {
   for (const agent::ReportedTime& time : report.times)
     text << "  context " << time.context << ": " << format_number("%.2f", time.us) << " us (" << kind(report.modelled) << ")\n";
   if (report.us) text << "  score: " << format_number("%.2f", *report.us) << " us " << kind(report.modelled);
-  if (report.over_incumbent) text << ", " << format_number("%.3fx", *report.over_incumbent) << " over " << report.incumbent;
+  if (report.us && report.over_incumbent) text << ", " << format_number("%.3fx", *report.over_incumbent) << " over " << report.incumbent;
   if (report.over_seed) text << ", " << format_number("%.3fx", *report.over_seed) << " over the seed";
   if (report.over_baseline) text << ", " << format_number("%.2fx", *report.over_baseline) << " over " << report.baseline;
   if (report.us) text << "\n";
@@ -76,6 +76,9 @@ std::string report_line(const agent::Report& report) {
   if (report.us) {
     line += format_number(" %9.2f us", *report.us) + over(" %7.2fx ", report.over_baseline) + (report.over_baseline ? report.baseline : "") +
             over(" %6.3fx seed", report.over_seed) + "  ";
+  } else if (!report.times.empty()) {
+    line += format_number(" %9.2f us", report.times.front().us) + " at context " +
+            std::to_string(report.times.front().context) + over(", %.3fx ", report.over_incumbent) + report.incumbent + "  ";
   } else {
     line += " " + shortened(first_line(report.outcome + ": " + report.reason)) + "  ";
   }

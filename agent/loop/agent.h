@@ -41,7 +41,9 @@ struct Report {
   std::string outcome;                  // "passed", "wrong_answer", ...
   std::string reason;                   // one or a few lines
   std::vector<ReportedTime> times;      // us per token
-  std::optional<double> us, over_incumbent, over_seed, over_baseline;  // us: geometric mean over the contexts
+  // us: geometric mean over the contexts; absent, with over_seed and over_baseline, when a quick check of one context
+  // (then the only one in `times`, and what over_incumbent is about) showed that the candidate cannot be kept.
+  std::optional<double> us, over_incumbent, over_seed, over_baseline;
   std::string baseline;                 // what over_baseline is relative to
   bool modelled = true;
   std::string incumbent;                // id that it was compared with

@@ -50,32 +50,38 @@ Result<sandbox::Compiled> Judge::finish_compile(const std::string& id, const Pro
   });
 }
 
-Judgement Judge::judge(const std::string& id, const Proposal& proposal, Compiling compiling, Deadline end) {
+Judgement Judge::judge(const std::string& id, const Proposal& proposal, Compiling compiling, Deadline end,
+                       const std::vector<sandbox::Measurement>& incumbent) {
   place_.observer.busy("compiling " + id);
   Result<sandbox::Compiled> compiled = finish_compile(id, proposal, compiling, end);
   if (!compiled) return unjudged(place_, end, compiled.error().message);
   if (cut_by_us(place_, compiled->outcome, end)) return unjudged(place_, end, "");
   place_.recorder.compiled(id, *compiled);
-  if (std::holds_alternative<sandbox::Passed>(compiled->outcome)) return grade(id, std::move(*compiled), end);
-  Judgement judgement{.judged = true, .compiled = std::move(*compiled)};
-  judgement.grade.outcome = judgement.compiled.outcome;
-  return judgement;
+  if (!std::holds_alternative<sandbox::Passed>(compiled->outcome)) {
+    Judgement judgement{.judged = true, .compiled = std::move(*compiled)};
+    judgement.grade.outcome = judgement.compiled.outcome;
+    return judgement;
+  }
+  if (incumbent.empty()) return grade(id, std::move(*compiled), sandbox::Check::full, end, incumbent);
+  Judgement quick = grade(id, *compiled, sandbox::Check::quick, end, incumbent);
+  if (!quick.passed() || quick.screened) return quick;
+  return grade(id, std::move(*compiled), sandbox::Check::full, end, incumbent);
 }
 
-Judgement Judge::judge(const std::string& id, const Proposal& proposal, Deadline end) {
-  return judge(id, proposal, Compiling(), end);
-}
-
-Judgement Judge::grade(const std::string& id, sandbox::Compiled compiled, Deadline end) {
-  place_.observer.busy("grading " + id);
+Judgement Judge::grade(const std::string& id, sandbox::Compiled compiled, sandbox::Check check, Deadline end,
+                       const std::vector<sandbox::Measurement>& incumbent) {
+  const bool quick = check == sandbox::Check::quick;
+  place_.observer.busy((quick ? "checking " : "grading ") + id);
   const Seconds start = place_.clock.now();
-  Result<sandbox::Grade> grade = run_grade(place_, id, compiled, {.check = sandbox::Check::full}, end);
+  Result<sandbox::Grade> grade = run_grade(place_, id, compiled, {.check = check}, end);
   if (!grade) return unjudged(place_, end, grade.error().message);
   if (cut_by_us(place_, grade->outcome, end)) return unjudged(place_, end, "");
-  place_.recorder.graded(id, *grade);
   Judgement judgement{.judged = true, .compiled = std::move(compiled), .grade = std::move(*grade)};
   judgement.grade_s = (place_.clock.now() - start).count();
-  if (judgement.passed()) place_.budget.saw_full_grade(Seconds(judgement.grade_s));
+  if (quick && judgement.passed()) judgement.screened = screen_modelled(incumbent, judgement.grade.times);
+  // A quick check that decides nothing leaves no trace: the full grade says it all again.
+  if (!quick || !judgement.passed() || judgement.screened) place_.recorder.graded(id, judgement.grade);
+  if (!quick && judgement.passed()) place_.budget.saw_full_grade(Seconds(judgement.grade_s));
   return judgement;
 }
 

@@ -2,9 +2,12 @@
 // Takes one candidate through compile, gates and timing, and puts what happened on record. Decides nothing.
 
 #include <future>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/loop/agent.h"
+#include "agent/loop/keep_rule.h"
 #include "agent/loop/workplace.h"
 #include "sandbox/host/sandbox.h"
 
@@ -16,6 +19,7 @@ struct Judgement {
   std::string why;
   sandbox::Compiled compiled;
   sandbox::Grade grade;          // its outcome is the compile's when that did not pass
+  std::optional<KeepDecision> screened;  // a quick check sufficed: it cannot be kept
   double grade_s = 0;
 
   bool passed() const { return judged && std::holds_alternative<sandbox::Passed>(grade.outcome); }
@@ -29,19 +33,21 @@ class Judge {
 
   // Compiles in a thread of its own, so that it may overlap the judging of another candidate. Nothing is recorded yet.
   Compiling start_compile(const Proposal& proposal, Deadline end);
-  Judgement judge(const std::string& id, const Proposal& proposal, Compiling compiling, Deadline end);
-  Judgement judge(const std::string& id, const Proposal& proposal, Deadline end);
-  // Grades what has been compiled, in full, and records gates and times.
-  Judgement grade(const std::string& id, sandbox::Compiled compiled, Deadline end);
+  // With the times of an incumbent, a quick check comes first and lets clear losers go.
+  Judgement judge(const std::string& id, const Proposal& proposal, Compiling compiling, Deadline end,
+                  const std::vector<sandbox::Measurement>& incumbent = {});
 
  private:
+  // Grades what has been compiled and records gates and times.
+  Judgement grade(const std::string& id, sandbox::Compiled compiled, sandbox::Check check, Deadline end,
+                  const std::vector<sandbox::Measurement>& incumbent);
   sandbox::CompileRequest request_for(const Proposal& proposal) const;
   Result<sandbox::Compiled> finish_compile(const std::string& id, const Proposal& proposal, Compiling& compiling,
                                            Deadline end);
   Workplace& place_;
 };
 
-// A full grade with its time attributed to gate and measure; nothing is recorded but our own failures.
+// A grade with its time attributed to gate and measure; nothing is recorded but our own failures.
 Result<sandbox::Grade> run_grade(Workplace& place, const std::string& id, const sandbox::Compiled& compiled,
                                  const sandbox::GradeRequest& request, Deadline end);
 

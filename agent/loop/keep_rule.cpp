@@ -17,12 +17,32 @@ std::string describe_gain(double gain) {
   return gain >= 0 ? percent(gain) + " faster" : percent(-gain) + " slower";
 }
 
+std::map<std::int64_t, double> by_context(const std::vector<sandbox::Measurement>& times) {
+  std::map<std::int64_t, double> us;
+  for (const auto& time : times) us[time.context] = time.us_median;
+  return us;
+}
+
 }  // namespace
+
+std::optional<KeepDecision> screen_modelled(const std::vector<sandbox::Measurement>& incumbent,
+                                            const std::vector<sandbox::Measurement>& quick) {
+  const auto before = by_context(incumbent);
+  for (const auto& time : quick) {
+    const auto known = before.find(time.context);
+    if (known == before.end() || !(known->second > 0)) continue;
+    const double loss = time.us_median / known->second - 1;
+    if (loss <= kContextLossMax) continue;
+    return KeepDecision{.keep = false, .us = 0, .ratio = 1 / (1 + loss),
+                        .reason = percent(loss) + " slower than the incumbent at context " +
+                                  std::to_string(time.context) + ", in a quick check"};
+  }
+  return std::nullopt;
+}
 
 KeepDecision decide_modelled(const std::vector<sandbox::Measurement>& incumbent,
                              const std::vector<sandbox::Measurement>& candidate, double min_gain) {
-  std::map<std::int64_t, double> before;
-  for (const auto& time : incumbent) before[time.context] = time.us_median;
+  const auto before = by_context(incumbent);
   KeepDecision decision;
   decision.us = sandbox::score_us(candidate);
   const double incumbent_us = sandbox::score_us(incumbent);

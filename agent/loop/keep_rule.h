@@ -1,6 +1,7 @@
 #pragma once
 // Keep or revert: a pure function of two sets of times.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,10 @@ struct KeepDecision {
 // more than kContextLossMax. Both sides have a time for each context of the sweep.
 KeepDecision decide_modelled(const std::vector<sandbox::Measurement>& incumbent,
                              const std::vector<sandbox::Measurement>& candidate, double min_gain);
+
+// The same on a part of the contexts, after a quick check: a decision only when the candidate cannot be kept any more,
+// because one of them loses too much. Its us is then absent (0) and its ratio is that context's.
+std::optional<KeepDecision> screen_modelled(const std::vector<sandbox::Measurement>& incumbent,
+                                            const std::vector<sandbox::Measurement>& quick);
 
 }  // namespace onelaunch::agent

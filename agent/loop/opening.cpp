@@ -127,7 +127,7 @@ Result<Standing> grade_seed(Workplace& place, Judge& judge, const std::string& s
   const std::string id = "c0";
   const Proposal proposal{.source = source, .tunables = {}, .parent = "", .note = "seed", .prediction_us = {}};
   place.recorder.candidate(id, proposal);
-  return stand(id, proposal, judge.judge(id, proposal, end));
+  return stand(id, proposal, judge.judge(id, proposal, Compiling(), end));
 }
 
 Result<Proposal> recorded_proposal(const Workplace& place, const traces::Attempt& attempt) {
@@ -150,7 +150,7 @@ Result<Standing> measure_anew(Workplace& place, Judge& judge, const traces::Atte
   const std::string id = attempt.candidate.id;  // the attempt moves when the state grows
   Result<Proposal> proposal = recorded_proposal(place, attempt);
   if (!proposal) return because(proposal.error());
-  return stand(id, *proposal, judge.judge(id, *proposal, end));
+  return stand(id, *proposal, judge.judge(id, *proposal, Compiling(), end));
 }
 
 Result<void> stand_kernels(Workplace& place, Judge& judge, const std::string& seed_source, Deadline end,

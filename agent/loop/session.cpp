@@ -22,7 +22,7 @@ traces::Decision decision_event(const Report& report) {
   event.outcome = report.outcome;
   event.us = report.us;
   event.ratio = event.low = event.high = report.over_incumbent;  // modelled times have no spread
-  event.n = report.us ? 1 : 0;
+  event.n = report.over_incumbent ? 1 : 0;
   event.incumbent = report.incumbent;
   event.reason = report.reason;
   return event;
@@ -147,7 +147,7 @@ std::optional<Session::Entrant> Session::next_entrant() {
 void Session::judge(Entrant entrant) {
   const Seconds start = ports_.clock.now();
   Judgement judgement =
-      judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end());
+      judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end(), opened_->incumbent.times);
   last_judgement_s_ = (ports_.clock.now() - start).count();
   lost_in_a_row_ = judgement.judged || judgement.cut_short ? 0 : lost_in_a_row_ + 1;
   if (lost_in_a_row_ > 0) failure_ = judgement.why;
@@ -175,13 +175,15 @@ Report Session::decide(const Entrant& entrant, Judgement& judgement) {
     report.reason = sandbox::explain(judgement.grade.outcome);
     return report;
   }
-  const KeepDecision decision = decide_modelled(opened_->incumbent.times, judgement.grade.times, options_.min_gain);
+  const KeepDecision decision =
+      judgement.screened ? *judgement.screened
+                         : decide_modelled(opened_->incumbent.times, judgement.grade.times, options_.min_gain);
   report.verdict = decision.keep ? Verdict::keep : Verdict::revert;
   report.reason = decision.reason;
   if (decision.us > 0) report.us = decision.us;
   for (const sandbox::Measurement& time : judgement.grade.times)
     report.times.push_back({.context = time.context, .us = time.us_median});
-  report.over_incumbent = ratio(opened_->incumbent.us, report.us);
+  if (decision.ratio > 0) report.over_incumbent = decision.ratio;
   report.over_seed = ratio(opened_->seed.us, report.us);
   report.over_baseline = ratio(opened_->baseline_us, report.us);
   report.modelled = std::string(kind_of(judgement.grade.times)) == "modelled";

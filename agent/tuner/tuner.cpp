@@ -58,12 +58,19 @@ void Tuner::tell(const Report& report) {
   const bool was_restart = restart_ == point;
   if (was_restart) restart_.reset();
   learn(*point, report);
-  if (!report.us) return;
-  if (was_restart || !descent_ || *report.us < descent_->us) {
-    descent_ = Base{.point = *point, .us = *report.us};
+  const std::optional<double> us = score(report);
+  if (!us) return;
+  if (was_restart || !descent_ || *us < descent_->us) {
+    descent_ = Base{.point = *point, .us = *us};
     barren_dimensions_ = 0;
     if (was_restart) dimension_ = 0;
   }
+}
+
+// What a quick check let go has no score, but its ratio to the best places it well enough for a descent.
+std::optional<double> Tuner::score(const Report& report) const {
+  if (report.us || !best_ || !report.over_incumbent || !(*report.over_incumbent > 0)) return report.us;
+  return best_->us / *report.over_incumbent;
 }
 
 void Tuner::learn(const Point& point, const Report& report) {

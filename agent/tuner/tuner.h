@@ -43,6 +43,7 @@ class Tuner final : public Agent {
   std::optional<Point> any_left();
   bool is_new(const Point& point) const { return !proposed_.contains(point); }
   bool is_hopeless(const Point& point) const;
+  std::optional<double> score(const Report& report) const;
   void learn(const Point& point, const Report& report);
   int below(int limit);        // uniform in 0 to limit - 1, the same on every platform
   Proposal propose(const Point& point, const std::string& note);

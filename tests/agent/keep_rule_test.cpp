@@ -42,5 +42,22 @@ TEST(KeepRule, RevertsWhenAContextIsMissing) {
   EXPECT_FALSE(decide_modelled(times({100}), {}, 0.003).keep);
 }
 
+TEST(Screen, DecidesOnlyWhenAContextLosesTooMuch) {
+  EXPECT_FALSE(screen_modelled(times({100, 200}), times({100.4})));
+  const auto decision = screen_modelled(times({100, 200}), times({125}));
+  ASSERT_TRUE(decision);
+  EXPECT_FALSE(decision->keep);
+  EXPECT_NEAR(decision->ratio, 0.8, 1e-12);
+}
+
+TEST(Screen, NeverLetsGoWhatTheKeepRuleWouldKeep) {
+  const auto incumbent = times({100, 200});
+  for (double first = 90; first < 110; first += 0.25)
+    for (const double second : {100.0, 199.0, 201.0})
+      if (decide_modelled(incumbent, times({first, second}), 0.003).keep) {
+        EXPECT_FALSE(screen_modelled(incumbent, times({first}))) << first;
+      }
+}
+
 }  // namespace
 }  // namespace onelaunch::agent

@@ -87,6 +87,28 @@ TEST(Tuner, LeavesAValueThatAlwaysFailsForLast) {
   EXPECT_EQ(with_eight, 3);
 }
 
+TEST(Tuner, DescendsFromARandomPointThatAQuickCheckLetGo) {
+  Tuner tuner;
+  ASSERT_TRUE(tuner.begin(brief_with_seed(100)));
+  for (int i = 0; i < 62; ++i) {
+    const auto proposal = ask(tuner);
+    ASSERT_TRUE(proposal) << i;
+    Report report = report_of(*proposal, std::nullopt);
+    report.verdict = Verdict::revert;
+    report.over_incumbent = 0.5;
+    tuner.tell(report);
+    if (proposal->note.starts_with("a random restart")) {
+      const auto next = ask(tuner);
+      ASSERT_TRUE(next);
+      int changed = 0;
+      for (const auto& [name, value] : proposal->tunables) changed += next->tunables.at(name) != value;
+      EXPECT_EQ(changed, 1) << "one step of the new descent";
+      return;
+    }
+  }
+  FAIL() << "no random restart";
+}
+
 TEST(Tuner, GivesTheSameProposalsForTheSameSeed) {
   Tuner one(7), two(7);
   ASSERT_TRUE(one.begin(brief_with_seed(200)));

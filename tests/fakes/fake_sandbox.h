@@ -57,7 +57,7 @@ class FakeSandbox final : public sandbox::Sandbox {
     return compiled;
   }
 
-  Result<sandbox::Grade> grade(const sandbox::Compiled& candidate, const sandbox::GradeRequest&,
+  Result<sandbox::Grade> grade(const sandbox::Compiled& candidate, const sandbox::GradeRequest& request,
                                Deadline deadline) override {
     if (before_grade) before_grade();
     ++grades;
@@ -67,7 +67,8 @@ class FakeSandbox final : public sandbox::Sandbox {
       grade.outcome = control;
       return grade;
     }
-    const Behaviour behaviour = script(candidate.tunables);
+    Behaviour behaviour = script(candidate.tunables);
+    if (request.check == sandbox::Check::quick) behaviour.grade_s *= kQuickShare, ++quick_grades;
     const double left = deadline.left(clock_).count();
     clock_.advance(std::min(behaviour.grade_s, std::max(0.0, left)));
     if (behaviour.grade_s > left) {
@@ -93,6 +94,8 @@ class FakeSandbox final : public sandbox::Sandbox {
   std::optional<sandbox::Outcome> regrade;   // of the closing, after the weights changed
   int compile_errors = 0, grade_errors = 0;  // this many calls fail from our side
   int compiles = 0, weights = 0;
+  static constexpr double kQuickShare = 0.125;
+  int quick_grades = 0;
   std::atomic<int> grades{0}, interrupts{0};
   std::vector<sandbox::TunableValues> compiled_tunables;
 
