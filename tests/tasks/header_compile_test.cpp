@@ -5,19 +5,14 @@
 #include <regex>
 
 #include "base/files.h"
-#include "sandbox/worker/nvrtc.h"
-#include "tasks/header.h"
 #include "tests/tasks/minimal_task.h"
+#include "tests/tasks/nvrtc_candidate.h"
+#include "tests/tasks/tunables.h"
 
 namespace onelaunch::tasks {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Compiled {
-  bool ok = false;
-  std::string ptx, log;
-};
 
 class CandidateHeaderUnderNvrtc : public ::testing::Test {
  protected:
@@ -27,30 +22,9 @@ class CandidateHeaderUnderNvrtc : public ::testing::Test {
     nvrtc_ = *std::move(loaded);
   }
 
-  Compiled compile(const Task& task, const std::string& source, const std::string& target,
-                   std::vector<std::string> defines = {}) {
-    const std::string header = candidate_header(task);
-    const char* text = header.c_str();
-    const char* name = "onelaunch.cuh";
-    nvrtcProgram program = nullptr;
-    nvrtc_.create_program(&program, source.c_str(), "kernel.cu", 1, &text, &name);
-    defines.insert(defines.end(), {"--gpu-architecture=" + target, "--std=c++20", "--device-as-default-execution-space",
-                                   "--include-path=" + nvrtc_.include.string()});
-    std::vector<const char*> options;
-    for (const std::string& define : defines) options.push_back(define.c_str());
-    Compiled result;
-    result.ok = nvrtc_.compile_program(program, static_cast<int>(options.size()), options.data()) == NVRTC_SUCCESS;
-    std::size_t size = 0;
-    nvrtc_.log_size(program, &size);
-    result.log.resize(size);
-    nvrtc_.log(program, result.log.data());
-    if (result.ok) {
-      nvrtc_.ptx_size(program, &size);
-      result.ptx.resize(size);
-      nvrtc_.ptx(program, result.ptx.data());
-    }
-    nvrtc_.destroy_program(&program);
-    return result;
+  CompiledCandidate compile(const Task& task, const std::string& source, const std::string& target,
+                            std::vector<std::string> defines = {}) {
+    return compile_candidate(nvrtc_, task, source, target, std::move(defines));
   }
 
   void expect_layout(const Task& task, const std::string& type, const ArgsLayout& layout);
@@ -90,14 +64,14 @@ std::vector<std::uint64_t> words_of(const std::string& ptx, const std::string& n
 TEST_F(CandidateHeaderUnderNvrtc, CompilesForEveryTarget) {
   const Task task = parsed(minimal_task());
   for (const char* target : {"sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) {
-    const Compiled compiled = compile(task, kEmptyKernel, target, {"-DBLOCK=192"});
+    const CompiledCandidate compiled = compile(task, kEmptyKernel, target, {"-DBLOCK=192"});
     EXPECT_TRUE(compiled.ok) << target << ": " << compiled.log;
     EXPECT_THAT(compiled.ptx, HasSubstr("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32"));
   }
 }
 
 TEST_F(CandidateHeaderUnderNvrtc, KeepsDeclarationsInTheModule) {
-  const Compiled compiled = compile(parsed(minimal_task()), kEmptyKernel, "sm_90a", {"-DBLOCK=192"});
+  const CompiledCandidate compiled = compile(parsed(minimal_task()), kEmptyKernel, "sm_90a", {"-DBLOCK=192"});
   ASSERT_TRUE(compiled.ok) << compiled.log;
   EXPECT_THAT(words_of(compiled.ptx, "ol_launch", 8),
               ::testing::ElementsAre(192, (1ull << 32) | 2, 1024, 1, 256, 1024, 0, 0));
@@ -156,7 +130,7 @@ Task library_task(const std::string& name, const std::string& variant) {
 
 void CandidateHeaderUnderNvrtc::expect_layout(const Task& task, const std::string& type, const ArgsLayout& layout) {
   const std::vector<Member> members = members_of(layout);
-  const Compiled compiled = compile(task, address_table(members, type), "sm_90a");
+  const CompiledCandidate compiled = compile(task, address_table(members, type), "sm_90a");
   ASSERT_TRUE(compiled.ok) << task.name << ": " << compiled.log;
   EXPECT_THAT(compiled.ptx, HasSubstr("probe[" + std::to_string(layout.bytes) + "]"));
   const std::vector<std::size_t> offsets = offsets_in(compiled.ptx);
@@ -172,22 +146,14 @@ TEST_F(CandidateHeaderUnderNvrtc, LaysOutArgsAsTheHarnessWritesThem) {
   }
 }
 
-std::vector<std::string> default_tunables(const std::string& source) {
-  std::vector<std::string> defines;
-  const std::regex tunable(R"(OL_TUNABLE\((\w+), *(\w+))");
-  for (std::sregex_iterator found(source.begin(), source.end(), tunable), end; found != end; ++found)
-    defines.push_back("-D" + (*found)[1].str() + "=" + (*found)[2].str());
-  return defines;
-}
-
 TEST_F(CandidateHeaderUnderNvrtc, CompilesEverySeedAtEverySize) {
   for (const char* name : {"rmsnorm_linear", "llama_block_decode", "kimi_linear_decode"})
     for (const char* variant : {"full", "tiny"}) {
       const Result<std::string> source = read_file(std::string(ONELAUNCH_LIBRARY) + "/" + name + "/seed.cu", 1 << 20);
       ASSERT_TRUE(source);
-      const std::vector<std::string> defines = default_tunables(*source);
+      const std::vector<std::string> defines = defines_of(tunables_of(*source), {});
       EXPECT_GE(defines.size(), 3u) << name;
-      const Compiled compiled = compile(library_task(name, variant), *source, "sm_90a", defines);
+      const CompiledCandidate compiled = compile(library_task(name, variant), *source, "sm_90a", defines);
       EXPECT_TRUE(compiled.ok) << name << " " << variant << ": " << compiled.log;
     }
 }
