@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/loop/controls.h"
+#include "agent/loop/defaults.h"
 #include "tasks/floor.h"
 #include "traces/reader.h"
 
@@ -125,7 +126,8 @@ void record_seed(Workplace& place, const Standing& seed, const std::string& reas
 
 Result<Standing> grade_seed(Workplace& place, Judge& judge, const std::string& source, Deadline end) {
   const std::string id = "c0";
-  const Proposal proposal{.source = source, .tunables = {}, .parent = "", .note = "seed", .prediction_us = {}};
+  Proposal proposal{.source = source, .tunables = {}, .parent = "", .note = "seed", .prediction_us = {}};
+  fill_defaults(proposal);
   place.recorder.candidate(id, proposal);
   return stand(id, proposal, judge.judge(id, proposal, Compiling(), end));
 }

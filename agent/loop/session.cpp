@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "agent/loop/best_kernel.h"
+#include "agent/loop/defaults.h"
 #include "agent/loop/history.h"
 #include "agent/loop/keep_rule.h"
+#include "base/sha256.h"
 
 namespace onelaunch::agent {
 namespace {
@@ -26,6 +28,11 @@ traces::Decision decision_event(const Report& report) {
   event.incumbent = report.incumbent;
   event.reason = report.reason;
   return event;
+}
+
+// Sessions of the same task under different rules do not share a board.
+std::string rules_name(const tasks::Task& task) {
+  return task.rules.empty() ? "" : task.name + "-" + sha256_hex(task.rules).substr(0, 8);
 }
 
 }  // namespace
@@ -84,7 +91,7 @@ Result<void> Session::start() {
     event.min_gain = options_.min_gain;
     event.session_seed = options_.session_seed;
     event.containment = device.containment;
-    event.rules = place_.task.rules;
+    event.rules = rules_name(place_.task);
     recorder_.write(event);
   }
   return recorder_.status();
@@ -139,6 +146,7 @@ std::optional<Session::Entrant> Session::next_entrant() {
   if (!proposal || !*proposal) return std::nullopt;
   Entrant entrant{.id = "c" + std::to_string(recorder_.state().attempts.size()), .proposal = std::move(**proposal), .compiling = {}};
   if (entrant.proposal.parent.empty()) entrant.proposal.parent = opened_->incumbent.id;
+  fill_defaults(entrant.proposal);
   recorder_.candidate(entrant.id, entrant.proposal);
   entrant.compiling = judge_.start_compile(entrant.proposal, budget_.work_end());
   return entrant;

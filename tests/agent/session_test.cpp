@@ -153,6 +153,12 @@ TEST_F(SessionTest, LetsAClearLoserGoAfterAQuickCheck) {
   EXPECT_TRUE(agent.told.at(1).us);
 }
 
+TEST_F(SessionTest, RecordsEveryTunableOfEveryCandidate) {
+  agent.proposals.push_back({.source = kSeed});
+  ASSERT_TRUE(run());
+  for (const auto& candidate : events<traces::Candidate>()) EXPECT_EQ(candidate.tunables.at("A"), "0") << candidate.id;
+}
+
 TEST_F(SessionTest, RefusesToOpenWhenAControlPasses) {
   sandbox.control = sandbox::Passed{};
   const auto result = run();
