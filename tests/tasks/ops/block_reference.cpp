@@ -40,6 +40,16 @@ Vector decoded(const Bytes& bytes, DType dtype) {
   return values;
 }
 
+double relative_error(const Vector& got, const Vector& want) {
+  OL_CHECK(got.size() == want.size(), "vectors of different sizes");
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    error += (got[i] - want[i]) * (got[i] - want[i]);
+    size += want[i] * want[i];
+  }
+  return std::sqrt(error / size);
+}
+
 BlockReference::BlockReference(const Chain& chain) : chain_(chain), position_(chain.context) {
   for (const WeightArena::Place& place : weight_arena(chain.task).places)
     places_[place.tensor->name] = {place.offset, place.tensor->dtype};

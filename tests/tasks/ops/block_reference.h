@@ -42,6 +42,7 @@ class BlockReference {
 };
 
 Vector decoded(const Bytes& bytes, DType dtype);
+double relative_error(const Vector& got, const Vector& want);  // of the norms
 double to_bf16(double value);
 Vector to_bf16(Vector values);
 

@@ -1,7 +1,7 @@
-// The eager kernels, compiled by NVRTC and run on the emulator, against the oracle: outputs and states of chained tokens.
+// The eager kernels, compiled by NVRTC and run on the emulator, against the oracle: outputs and states of chained
+// tokens.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "sandbox/emulator/device.h"
@@ -11,15 +11,6 @@
 
 namespace onelaunch::tasks {
 namespace {
-
-double relative_error(const Vector& got, const Vector& want) {
-  double error = 0, size = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    error += std::pow(got[i] - want[i], 2);
-    size += std::pow(want[i], 2);
-  }
-  return std::sqrt(error / size);
-}
 
 // The plan's buffers and the task's tensors on the device.
 class EmulatedPlan {
@@ -39,14 +30,15 @@ class EmulatedPlan {
   }
 
   void step(const Bytes& token, std::int64_t position) {
-  
-    std::memcpy(device_.bytes(addresses_.at(chain_.task.with(Role::input)[0]->name)).data(), input.data(), input.size());
+    std::memcpy(device_.bytes(addresses_.at(chain_.task.with(Role::input)[0]->name)).data(), token.data(),
+                token.size());
     for (const EagerLaunch& launch : plan_.launches) {
       std::vector<std::uint64_t> words;
       for (const EagerArgument& argument : launch.arguments) words.push_back(word(argument, position));
-      const auto report = device_.launch(
-          *module_, launch.entry, {.grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.dynamic_smem},
-          std::as_bytes(std::span(words)), {.cooperative = false});
+      const auto report =
+          device_.launch(*module_, launch.entry,
+                         {.grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.dynamic_smem},
+                         std::as_bytes(std::span(words)), {.cooperative = false});
       ASSERT_TRUE(report) << report.error().message;
       ASSERT_TRUE(report->faults.empty()) << launch.op << ": " << report->faults.front().message;
     }
@@ -110,8 +102,10 @@ TEST_P(EagerOnTheEmulator, AgreesWithTheOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, EagerOnTheEmulator,
-                         testing::Values(Case{"rmsnorm_linear", "tiny", 0, 2}, Case{"llama_block_decode", "tiny", 32, 4},
-                                         Case{"kimi_linear_decode", "tiny", 32, 4}, Case{"kimi_linear_decode", "tiny", 96, 2}));
+                         testing::Values(Case{"rmsnorm_linear", "tiny", 0, 2},
+                                         Case{"llama_block_decode", "tiny", 32, 4},
+                                         Case{"kimi_linear_decode", "tiny", 32, 4},
+                                         Case{"kimi_linear_decode", "tiny", 96, 2}));
 
 }  // namespace
 }  // namespace onelaunch::tasks

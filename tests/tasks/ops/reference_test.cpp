@@ -9,13 +9,7 @@ namespace {
 // Sums are taken in another order, so a value may fall on the other side of a rounding, hardly ever.
 void expect_same(const Vector& got, const Vector& want, const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
-  double error = 0, size = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    error += (got[i] - want[i]) * (got[i] - want[i]);
-    size += want[i] * want[i];
-  }
-  EXPECT_GT(size, 0) << what;
-  EXPECT_LE(error, 1e-8 * size) << what;
+  EXPECT_LE(relative_error(got, want), 1e-4) << what;
 }
 
 using Step = Vector (BlockReference::*)(const Vector&);
