@@ -20,6 +20,14 @@ double nanoseconds(Bench& bench, const WarpWords& sources, RunOptions options, i
   return spent.count() / repeat;
 }
 
+// Numbers near one in every format: nothing that the host's processor handles slowly.
+WarpWords tame_words(const Instruction& instruction) {
+  WarpWords words = warp_of(operand_words(instruction), 224);
+  for (auto& lanes : words)
+    for (std::uint64_t& word : lanes) word = (word & 0x83ff83ff) | 0x3c003c00 | (word & 0x83ff83ff) << 32 | std::uint64_t{0x3c00} << 48;
+  return words;
+}
+
 const char* const kInstructions[] = {
     "and.b32 $w, $w, $w", "add.s32 $w, $w, $w", "mad.lo.s32 $w, $w, $w, $w", "mul.wide.u32 $d, $w, $w",
     "add.s64 $d, $d, $d", "shl.b32 $w, $w, 4", "shr.u32 $w, $w, $w", "shf.l.wrap.b32 $w, $w, $w, $w",
@@ -47,7 +55,7 @@ int main() {
   std::printf("%-52s %10s %10s   (ns, portable then avx2: full/masked)\n", "", "", "");
   for (const char* const text : kInstructions) {
     const Instruction instruction(text);
-    const WarpWords sources = warp_of(operand_words(instruction), 224);
+    const WarpWords sources = tame_words(instruction);
     std::printf("%-52.52s", text);
     for (const auto level : levels()) {
       Bench bench(instruction);

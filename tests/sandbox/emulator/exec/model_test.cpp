@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include "tests/sandbox/emulator/exec/emulated_kernel.h"
+
+namespace onelaunch::emu {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+LaunchReport stream(unsigned unroll, unsigned grid, unsigned passes = 1) {
+  EmulatedKernel kernel("constexpr unsigned kUnroll = " + std::to_string(unroll) + ", kPasses = " + std::to_string(passes) + R"(;
+    extern "C" __global__ void kernel(const uint4* in, unsigned* out, unsigned long long n) {
+      unsigned sum = 0;
+      for (unsigned pass = 0; pass < kPasses; ++pass)
+        for (unsigned i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256 * kUnroll) {
+          uint4 v[kUnroll];
+          #pragma unroll
+          for (unsigned u = 0; u < kUnroll; ++u) v[u] = in[i + u * gridDim.x * 256];
+          #pragma unroll
+          for (unsigned u = 0; u < kUnroll; ++u) sum += v[u].x ^ v[u].y ^ v[u].z ^ v[u].w;
+        }
+      out[blockIdx.x * 256 + threadIdx.x] = sum;
+    })");
+  const std::size_t vectors = 132 * 256 * 8;
+  const std::uint64_t in = kernel.buffer(Words(vectors * 4, 1)), out = kernel.buffer(Words(grid * 256));
+  const LaunchReport report = kernel.run(grid, 256, {in, out, vectors});
+  expect_no_fault(report);
+  return report;
+}
+
+TEST(Model, CountsEachSectorOfMemoryOnce) {
+  const LaunchReport once = stream(1, 132), twice = stream(1, 132, 2);
+  EXPECT_EQ(once.total.dram_bytes_read, 132u * 256 * 8 * 16);
+  EXPECT_EQ(twice.total.dram_bytes_read, once.total.dram_bytes_read);
+  EXPECT_EQ(twice.total.l2_bytes - once.total.l2_bytes, once.total.dram_bytes_read);
+  EXPECT_EQ(once.total.dram_bytes_written, 132u * 256 * 4);
+}
+
+TEST(Model, RewardsLoadsInFlightAndBusyProcessors) {
+  const double one_load = stream(1, 132).total.us;
+  EXPECT_LT(stream(4, 132).total.us, one_load);
+  EXPECT_GT(stream(1, 33).total.us, one_load);
+}
+
+TEST(Model, NeverBeatsTheMemory) {
+  const LaunchReport report = stream(8, 132);
+  EXPECT_GE(report.total.us, static_cast<double>(report.total.dram_bytes_read) / 4.71e6);
+}
+
+}  // namespace
+}  // namespace onelaunch::emu
