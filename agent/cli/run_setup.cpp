@@ -96,10 +96,8 @@ Result<void> load_task(const RunOptions& options, RunPlan& plan) {
   Result<tasks::Task> task = tasks::load_task(options.task, options.variant);
   if (!task) return because(task.error());
   plan.task = std::move(*task);
-  if (plan.continuation) {
-    if (plan.task.sha256 == plan.continuation->state.start->task_sha256) return {};
+  if (plan.continuation && plan.task.sha256 != plan.continuation->state.start->task_sha256)
     return invalid("the task " + plan.task.name + " has changed since " + plan.run.string() + " was recorded");
-  }
   Result<std::string> seed = tasks::seed_kernel(plan.task);
   if (!seed) return because(seed.error());
   plan.seed_source = std::move(*seed);

@@ -65,7 +65,7 @@ struct SessionResult {
 
 class Session {
  public:
-  // `seed_source` is used by a new session; a continued one has it on record.
+  // `seed_source` is what the session starts from, unless a continued one has a seed on record.
   Session(const tasks::Task& task, std::string seed_source, SessionPorts ports, SessionOptions options,
           std::optional<Continuation> continuation = {});
 
