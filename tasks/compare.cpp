@@ -105,24 +105,33 @@ class Judge {
                                       tolerance_.rel_l2));
   }
 
-  // The same, and the scale, of what the computation added to its input: the residual must not hide dead layers.
+  // The same for what the computation added to its input: the residual must not hide dead layers.
   bool update(const Values& input) {
-    double error = 0, size = 0, along = 0;
+    double error = 0, size = 0;
     for (std::size_t i = 0; i < want_.size(); ++i) {
-      const double want = want_[i] - input[i], got = got_[i] - input[i];
-      error += (got - want) * (got - want), size += want * want, along += got * want;
+      error += (got_[i] - want_[i]) * (got_[i] - want_[i]);
+      size += (want_[i] - input[i]) * (want_[i] - input[i]);
     }
+    if (size == 0) return true;  // nothing was added
+    const double measured = std::sqrt(error / size);
     const double room = kRoundingError * ratio_of(norm(want_.data(), want_.size()), std::sqrt(size));
     const double limit = tolerance_.rel_l2 + (tensor_.dtype == DType::bf16 ? room : 0);
-    const double measured = error == 0 ? 0 : std::sqrt(ratio_of(error, size));
-    const std::string what = input == Values(input.size()) ? tensor_.name : tensor_.name + " minus the input";
-    if (!note(measured <= limit, "update", 0, measured, 0, limit, ratio_of(measured, limit),
-              what + text(" has the relative error %.3g; %.3g is allowed", measured, limit)))
-      return false;
-    const double scale = size == 0 ? 1 : along / size;
-    const double off = std::max(kScaleError, 4 * limit / std::sqrt(static_cast<double>(want_.size())));
-    return note(std::abs(scale - 1) <= off, "update_scale", 0, scale, 1, off, ratio_of(std::abs(scale - 1), off),
-                what + text(" is %.5f of what is expected; 1 +- %.3g is allowed", scale, off));
+    return note(measured <= limit, "update", 0, measured, 0, limit, ratio_of(measured, limit),
+                tensor_.name + text(" minus the input has the relative error %.3g; %.3g is allowed", measured, limit));
+  }
+
+  // A factor common to all elements, which a relative error is slow to see. `input` as in update(), or zeros.
+  bool scale(const Values& input, const std::string& what) {
+    double along = 0, size = 0;
+    for (std::size_t i = 0; i < want_.size(); ++i) {
+      along += (got_[i] - input[i]) * (want_[i] - input[i]);
+      size += (want_[i] - input[i]) * (want_[i] - input[i]);
+    }
+    const double measured = size == 0 ? 1 : along / size;
+    const double off = std::max(kScaleError, 4 * tolerance_.rel_l2 / std::sqrt(static_cast<double>(want_.size())));
+    return note(std::abs(measured - 1) <= off, "update_scale", 0, measured, 1, off,
+                ratio_of(std::abs(measured - 1), off),
+                what + text(" is %.5f of what is expected; 1 +- %.3g is allowed", measured, off));
   }
 
   bool old_row(std::size_t row, std::size_t element) {
@@ -183,9 +192,12 @@ Finding judge_values(const TensorView& view, const Tolerance& tolerance) {
   Judge judge(*view.tensor, tolerance, got, want);
   for (const Slice& slice : slices_of(*view.tensor, got.size()))
     if (!judge.finite(slice) || !judge.elements(slice) || !judge.relative(slice)) return judge.finding();
-  if (view.tensor->role == Role::output) {
-    const Values input = view.before.empty() ? Values(got.size()) : values_of(view.tensor->dtype, view.before);
+  if (view.tensor->role != Role::output) return judge.finding();
+  judge.scale(Values(got.size()), view.tensor->name);
+  if (!view.before.empty()) {
+    const Values input = values_of(view.tensor->dtype, view.before);
     judge.update(input);
+    judge.scale(input, view.tensor->name + " minus the input");
   }
   return judge.finding();
 }

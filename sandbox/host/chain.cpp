@@ -103,6 +103,13 @@ std::vector<Finding> Chain::unwritten_rows(const Tensor& tensor, std::span<const
                    first / tasks::element_bytes(tensor.dtype));
 }
 
+// What an output was added to, as far as shapes tell: then the update is judged apart from it.
+std::span<const std::byte> Chain::residual_of(const Tensor& output) const {
+  const std::vector<const Tensor*> inputs = task_.with(Role::input);
+  const bool alike = inputs.size() == 1 && inputs[0]->shape == output.shape && inputs[0]->dtype == output.dtype;
+  return alike ? std::span<const std::byte>(token_) : std::span<const std::byte>();
+}
+
 std::vector<Finding> Chain::judge(const std::vector<std::string>& read) const {
   const std::vector<const Tensor*> outputs = task_.with(Role::output), states = task_.with(Role::state);
   OL_CHECK(read.size() == outputs.size() + states.size(), "one read for each output and state");
@@ -117,7 +124,7 @@ std::vector<Finding> Chain::judge(const std::vector<std::string>& read) const {
     const std::vector<Finding> left = output ? unwritten(*tensor, got, poison_[i], 0)
                                              : unwritten_rows(*tensor, got, before_[i - outputs.size()]);
     findings.insert(findings.end(), left.begin(), left.end());
-    views.push_back({tensor, got, want, output ? std::span<const std::byte>() : std::span<const std::byte>(before_[i - outputs.size()])});
+    views.push_back({tensor, got, want, output ? residual_of(*tensor) : std::span<const std::byte>(before_[i - outputs.size()])});
   }
   // What was never written also compares as a NaN, which says less.
   if (!findings.empty()) return findings;

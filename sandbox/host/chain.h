@@ -43,6 +43,7 @@ class Chain {
  private:
   std::vector<tasks::Finding> unwritten_rows(const tasks::Tensor& tensor, std::span<const std::byte> got,
                                              std::span<const std::byte> before) const;
+  std::span<const std::byte> residual_of(const tasks::Tensor& output) const;
 
   const tasks::Task& task_;
   tasks::Oracle& oracle_;
