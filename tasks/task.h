@@ -42,7 +42,7 @@ struct Tensor {
   Role role;
   DType dtype;
   std::vector<std::int64_t> shape;       // may hold kCapacity once
-  Distribution nominal, strict;          // of states, inputs and plain weights; members of an int4 triple: see Quantised
+  Distribution nominal, strict;          // of states, inputs and plain weights; int4 members: see Quantised
   std::uint32_t id = 0;                  // the generator's counter word, unique but for the members of an int4 triple
 
   bool is_cache() const;                 // a state that appends one row a token
