@@ -74,6 +74,9 @@ struct OpKind {
 std::span<const OpKind> op_kinds();
 const OpKind* find_op(const std::string& kind);  // null when there is none
 
+// All kinds as Markdown; tasks/ops/OPS.md is this text.
+std::string op_reference();
+
 // Checks every op and fills task.values. Errors begin with "line N: op NAME (KIND): ".
 Result<void> infer_shapes(Task& task);
 

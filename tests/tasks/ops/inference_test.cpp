@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "tests/tasks/ops/small_task.h"
 
 namespace onelaunch::tasks {
@@ -113,6 +114,12 @@ TEST(OpKinds, AreAllDocumentedAndComplete) {
     EXPECT_TRUE(kind.infer && kind.evaluate && kind.flops && kind.eager) << kind.name;
     EXPECT_EQ(find_op(kind.name), &kind);
   }
+}
+
+TEST(OpKinds, AreListedOnThePageForAuthors) {
+  const Result<std::string> page = read_file(ONELAUNCH_OPS_PAGE, 1 << 20);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(*page, op_reference()) << "write op_reference() to tasks/ops/OPS.md";
 }
 
 }  // namespace
