@@ -40,6 +40,7 @@ struct Block {
   BlockBarrier barriers[kNamedBarriers + 1];
   std::vector<std::unique_ptr<WarpRun>> warps;
   BlockPhases phases;
+  L1Lines l1;
   std::vector<std::byte> shared_storage;
 
   Block();

@@ -36,6 +36,7 @@ struct Grid {
   const std::byte* constants = nullptr;  // the program's constant rows, 64-byte aligned
   std::uint64_t workspace = 0;           // of cooperative groups, read through %envreg1 and 2
   int sms = 1;
+  std::size_t l1_bytes = 0;              // of an SM, shared memory included
   std::uint64_t schedule_seed = 0;
   std::uint64_t random_state = 0;
 

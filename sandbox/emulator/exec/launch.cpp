@@ -47,6 +47,7 @@ LaunchReport run_launch(const LoadedEntry& entry, Memory& memory, const DevicePr
   grid.constants = entry.constants;
   grid.workspace = workspace;
   grid.sms = profile.sms;
+  grid.l1_bytes = profile.l1_bytes;
   grid.schedule_seed = grid.random_state = options.schedule_seed;
   grid.l2 = L2Clock(profile.l2_bytes);
   grid.chain = chain_costs(profile);

@@ -14,6 +14,7 @@ double host_seconds() {
 }
 
 constexpr std::size_t kRowAlignment = 64;
+constexpr std::size_t kL1BytesMin = 8 << 10;
 
 // Registers and local memory of all warps of a block, zeroed.
 struct BlockStorage {
@@ -60,6 +61,9 @@ void Scheduler::start_block() {
   block->live_warps = (block->threads + 31) / 32;
   const std::size_t shared = grid_.program.shared_static_bytes + grid_.shape.dynamic_shared_bytes;
   block->shared_end = kSharedStart + static_cast<std::uint32_t>(shared);
+  const std::size_t blocks_a_sm = (std::min(blocks_total_, resident_) + static_cast<std::uint32_t>(grid_.sms) - 1) / static_cast<std::uint32_t>(grid_.sms);
+  const std::size_t l1 = grid_.l1_bytes / blocks_a_sm;
+  block->l1.resize(l1 > shared + kL1BytesMin ? l1 - shared : kL1BytesMin);
   const BlockStorage storage = storage_of(grid_.program);
   const std::size_t shared_bytes = (block->shared_end + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
   block->shared_storage.resize(shared_bytes + (storage.registers + storage.local) * block->live_warps + kRowAlignment);
@@ -119,13 +123,13 @@ void Scheduler::run_one() {
   Warp& warp = split->warp->warp;
   Block& block = *warp.block;
   const std::uint32_t site = grid_.program.ops[split->pc].site, effects = warp.effects;
-  std::vector<Split*> ready;
+  let_go_.clear();
   const std::int64_t quantum =
       grid_.schedule_seed == 0 ? kQuantumInstructions : static_cast<std::int64_t>(64 + grid_.random() % (kQuantumInstructions - 63));
-  run_split(*split, quantum, ready);
-  ready_.insert(ready_.end(), ready.begin(), ready.end());
+  run_split(*split, quantum, let_go_);
+  ready_.insert(ready_.end(), let_go_.begin(), let_go_.end());
   if (warp.effects != effects) last_progress_ = grid_.instructions;
-  take_woken();
+  if (!grid_.watches.woken().empty()) take_woken();
   end_if_done(block);
   if (grid_.instructions - last_progress_ > kNoProgressInstructions) {
     grid_.faults.add(Fault::Kind::no_progress, site,
@@ -163,6 +167,7 @@ bool Scheduler::wake_the_idle() {
 void Scheduler::run(std::uint32_t blocks, std::uint32_t resident) {
   started_ = host_seconds();
   blocks_total_ = blocks;
+  resident_ = resident;
   blocks_.reserve(blocks);
   while (blocks_.size() < std::min(blocks, resident)) start_block();
   while (blocks_ended_ < blocks_total_ && !grid_.faults.stopped()) {

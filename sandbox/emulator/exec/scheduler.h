@@ -40,7 +40,8 @@ class Scheduler {
   const LaunchOptions& options_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::deque<Split*> ready_;
-  std::uint32_t blocks_total_ = 0, blocks_ended_ = 0;
+  std::vector<Split*> let_go_;           // by the split that just ran; kept for its storage
+  std::uint32_t blocks_total_ = 0, blocks_ended_ = 0, resident_ = 0;
   std::uint64_t last_progress_ = 0;      // grid_.instructions then
   double started_ = 0;
   std::uint64_t turns_ = 0;

@@ -306,6 +306,7 @@ void store_carefully(Warp& warp, const DecodedOp& op, std::uint32_t mask) {
 }
 
 void poll_load(Warp& warp, const DecodedOp& op, std::uint32_t mask) {
+  warp.block->l1.forget();
   const AccessForm form = AccessForm::unpack(op.extra);
   std::uint64_t last_sector = 0;
   unsigned missed = 0;

@@ -20,12 +20,13 @@ struct AccessForm {
   bool wide_register = false;  // elements live in 64-bit rows
   std::uint8_t count = 1;      // vector elements
   bool strong = false;         // volatile, relaxed, acquire, release, or an atomic
+  bool past_l1 = false;        // a load that leaves nothing in L1
 
   unsigned element_bytes() const { return 1u << element_log2; }
   std::uint32_t pack() const {
     return static_cast<std::uint32_t>(space) | std::uint32_t{wide_address} << 3 | std::uint32_t{element_log2} << 4 |
            std::uint32_t{sign_extend} << 6 | std::uint32_t{wide_register} << 7 | std::uint32_t{count} << 8 |
-           std::uint32_t{strong} << 12;
+           std::uint32_t{strong} << 12 | std::uint32_t{past_l1} << 13;
   }
   static AccessForm unpack(std::uint32_t bits) {
     AccessForm form;
@@ -36,9 +37,10 @@ struct AccessForm {
     form.wide_register = bits >> 7 & 1;
     form.count = static_cast<std::uint8_t>(bits >> 8 & 15);
     form.strong = bits >> 12 & 1;
+    form.past_l1 = bits >> 13 & 1;
     return form;
   }
 };
-constexpr std::uint32_t kFormBits = 13;  // operations keep their own bits above
+constexpr std::uint32_t kFormBits = 14;  // operations keep their own bits above
 
 }  // namespace onelaunch::emu

@@ -129,10 +129,43 @@ inline unsigned touch_run(Warp& warp, Allocation& allocation, std::uint64_t low,
   return touch(warp, allocation, low, static_cast<unsigned>(high - low), access);
 }
 
-inline void add_wait(Warp& warp, const OpCache& cache, unsigned missed) {
+// How far a load had to go.
+enum class Reach { l1, l2, dram };
+
+inline void add_wait(Warp& warp, const OpCache& cache, Reach reach) {
   if (!cache.rounds) return;
   const ChainCosts& chain = warp.grid->chain;
-  warp.chain_cycles += missed ? chain.dram_cycles : chain.l2_cycles;
+  warp.chain_cycles += reach == Reach::dram ? chain.dram_cycles : reach == Reach::l2 ? chain.l2_cycles : chain.l1_cycles;
+}
+
+inline bool keeps_in_l1(const DecodedOp& op) { return !AccessForm::unpack(op.extra).past_l1; }
+
+Reach read_run(Warp& warp, const DecodedOp& op, Allocation& allocation, std::uint64_t low, std::uint64_t high) {
+  if (keeps_in_l1(op)) {
+    bool held = true;
+    for (std::uint64_t line = low & ~std::uint64_t{127}; line < high; line += 128) held = warp.block->l1.read(line) && held;
+    if (held) return Reach::l1;
+  }
+  return touch_run(warp, allocation, low, high, Access::read) ? Reach::dram : Reach::l2;
+}
+
+// Lanes that read one line one after the other look it up once.
+Reach read_lanes(Warp& warp, const DecodedOp& op, Allocation& allocation, std::uint32_t mask, const std::uint64_t* addresses,
+                 unsigned size) {
+  const bool keeps = keeps_in_l1(op);
+  Reach reach = Reach::l1;
+  std::uint64_t last_line = ~0ull, last_sector = ~0ull;
+  bool held = false;
+  for (std::uint32_t left = mask; left; left &= left - 1) {
+    const std::uint64_t address = addresses[__builtin_ctz(left)];
+    if (address / 128 != last_line) held = keeps && warp.block->l1.read(address);
+    last_line = address / 128;
+    if (held || address / kSectorBytes == last_sector) continue;
+    last_sector = address / kSectorBytes;
+    const Reach here = touch_run(warp, allocation, address, address + size, Access::read) ? Reach::dram : Reach::l2;
+    reach = here > reach ? here : reach;
+  }
+  return reach;
 }
 
 unsigned touch_lanes(Warp& warp, Allocation& allocation, std::uint32_t mask, const std::uint64_t* addresses, unsigned size,
@@ -157,14 +190,14 @@ void load_global(Warp& warp, const DecodedOp& op, std::uint32_t mask) {
   if (shape != Shape::scattered) {
     const std::uint64_t low = row[0] + op.imm, high = low + (shape == Shape::uniform ? kSize : 32 * kSize);
     if (low % kSize || !inside(*warp.grid, cache, low, high, Access::read)) return load_carefully(warp, op, mask);
-    add_wait(warp, cache, touch_run(warp, *cache.allocation, low, high, Access::read));
+    add_wait(warp, cache, read_run(warp, op, *cache.allocation, low, high));
     if (shape == Shape::uniform) return broadcast<T, D, N>(warp, op, reinterpret_cast<const std::byte*>(low));
     return unpack<T, D, N>(warp, op, reinterpret_cast<const std::byte*>(low));
   }
   std::uint64_t addresses[32];
   const Span span = expand(row, op.imm, mask, kSize, addresses);
   if (span.tail % kSize || !inside(*warp.grid, cache, span.low, span.high, Access::read)) return load_carefully(warp, op, mask);
-  add_wait(warp, cache, touch_lanes(warp, *cache.allocation, mask, addresses, kSize, Access::read));
+  add_wait(warp, cache, read_lanes(warp, op, *cache.allocation, mask, addresses, kSize));
   gather<T, D, N>(warp, op, mask, addresses);
 }
 

@@ -65,8 +65,10 @@ bool set_elements(DecodeContext& context, std::span<const LoweredOperand> elemen
 Result<DecodedOp> decode_load(DecodeContext& context, const LoweredInstruction& instruction, Modifiers& modifiers) {
   if (instruction.operands.size() < 2) return invalid("expects a destination and an address");
   const std::span<const LoweredOperand> elements = elements_of(instruction.operands[0]);
+  const bool past_l1 = bypasses_l1(modifiers);
   Result<AccessForm> form = take_form(modifiers, elements);
   if (!form) return because(form.error());
+  form->past_l1 = past_l1;
   DecodedOp op;
   op.cost = form->space == MemorySpace::param ? CostClass::free_op : CostClass::load_store;
   op.bytes = static_cast<std::uint8_t>(form->count << form->element_log2);

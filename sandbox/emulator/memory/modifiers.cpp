@@ -31,6 +31,12 @@ void take_cache_hints(Modifiers& modifiers) {
   modifiers.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
 }
 
+bool bypasses_l1(const Modifiers& modifiers) {
+  for (const std::string_view modifier : modifiers.left())
+    if (modifier == "L1::no_allocate" || modifier == "cg" || modifier == "cv") return true;
+  return false;
+}
+
 unsigned take_vector(Modifiers& modifiers) {
   const std::string_view vector = modifiers.take_one_of({"v2", "v4", "v8"});
   return vector.empty() ? 1 : static_cast<unsigned>(vector[1] - '0');

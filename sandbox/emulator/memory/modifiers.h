@@ -13,6 +13,7 @@ namespace onelaunch::emu {
 MemorySpace take_space(Modifiers& modifiers);     // generic when none is given; constant memory is global memory
 bool take_order(Modifiers& modifiers);            // weak, relaxed, ... and scopes; true if others may wait for it
 void take_cache_hints(Modifiers& modifiers);      // .ca .cg L1:: L2:: .nc ...: nothing here depends on them
+bool bypasses_l1(const Modifiers& modifiers);     // whether the hints say that the line is not kept in L1; takes nothing
 unsigned take_vector(Modifiers& modifiers);       // 1, 2, 4 or 8
 
 struct ElementType {

@@ -29,7 +29,7 @@ using BlockPhases = std::deque<BlockPhase>;
 
 // Fixed costs in cycles of the SM clock that the interpreter adds to a warp's dependent chain as it goes.
 struct ChainCosts {
-  std::uint32_t dram_cycles = 1780, l2_cycles = 550, shared_cycles = 30, block_barrier_cycles = 30, atomic_cycles = 700;
+  std::uint32_t dram_cycles = 646, l2_cycles = 280, l1_cycles = 40, block_barrier_cycles = 30, atomic_cycles = 519;
 };
 
 // Which sectors of a page the L2 holds (approximately: a page untouched for long is forgotten), and which are dirty.
@@ -38,6 +38,27 @@ struct PageUse {
   std::uint32_t epoch = 0;
 };
 constexpr std::size_t kPageBytes = 4096;
+
+// Which 128-byte lines the L1 beside a block holds: direct-mapped, forgotten when the block acquires.
+class L1Lines {
+ public:
+  static constexpr unsigned kLineLog2 = 7;
+  void resize(std::size_t bytes) { tags_.assign(bytes >> kLineLog2, 0); }
+  void forget() { ++generation_; }
+  // True when the line is held; it is held from now on.
+  bool read(std::uint64_t address) {
+    if (tags_.empty()) return false;
+    const std::uint64_t line = address >> kLineLog2, tag = line << 16 | (generation_ & 0xffff);
+    std::uint64_t& held = tags_[line % tags_.size()];
+    if (held == tag) return true;
+    held = tag;
+    return false;
+  }
+
+ private:
+  std::vector<std::uint64_t> tags_;
+  std::uint64_t generation_ = 1;
+};
 
 // The L2 as a clock: after every quarter of its capacity read from DRAM an epoch passes; four epochs forget a page.
 class L2Clock {

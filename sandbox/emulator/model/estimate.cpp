@@ -124,7 +124,10 @@ PhaseCounters estimate_total(const DeviceProfile& profile, const std::vector<Pha
 
 ChainCosts chain_costs(const DeviceProfile& profile) {
   ChainCosts costs;
-  costs.dram_cycles = static_cast<std::uint32_t>(profile.dram_latency_us * profile.clock_ghz * 1e3);
+  costs.dram_cycles = static_cast<std::uint32_t>(profile.dram_cycles);
+  costs.l2_cycles = static_cast<std::uint32_t>(profile.l2_cycles);
+  costs.l1_cycles = static_cast<std::uint32_t>(profile.l1_cycles);
+  costs.atomic_cycles = static_cast<std::uint32_t>(profile.atomic_cycles);
   return costs;
 }
 

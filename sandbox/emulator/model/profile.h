@@ -1,5 +1,5 @@
 #pragma once
-// What the performance model knows of a device. The H200's numbers were measured (docs/h200.md).
+// What the performance model knows of a device. The H200's were measured (docs/h200.md).
 
 #include <cstddef>
 #include <string>
@@ -17,7 +17,8 @@ struct DeviceProfile {
   double dram_tb_s = 4.71;               // best measured stream
   double l2_tb_s = 5.84;                 // L2 to SM
   std::size_t l2_bytes = 60u << 20;
-  double dram_latency_us = 0.9;
+  std::size_t l1_bytes = 256u << 10;     // shared memory is taken from it
+  int dram_cycles = 646, l2_cycles = 280, l1_cycles = 40, atomic_cycles = 519;  // latencies, by pointer chase
   double grid_barrier_us = 0.95, launch_us = 4.0;
 };
 

@@ -15,7 +15,7 @@ LaunchReport stream(unsigned unroll, unsigned grid, unsigned passes = 1) {
         for (unsigned i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256 * kUnroll) {
           uint4 v[kUnroll];
           #pragma unroll
-          for (unsigned u = 0; u < kUnroll; ++u) v[u] = in[i + u * gridDim.x * 256];
+          for (unsigned u = 0; u < kUnroll; ++u) v[u] = __ldcg(in + i + u * gridDim.x * 256);
           #pragma unroll
           for (unsigned u = 0; u < kUnroll; ++u) sum += v[u].x ^ v[u].y ^ v[u].z ^ v[u].w;
         }
@@ -40,6 +40,25 @@ TEST(Model, RewardsLoadsInFlightAndBusyProcessors) {
   const double one_load = stream(1, 132).total.us;
   EXPECT_LT(stream(4, 132).total.us, one_load);
   EXPECT_GT(stream(1, 33).total.us, one_load);
+}
+
+TEST(Model, KnowsThatL1IsNearerThanL2AndForgetsItAtAnAcquire) {
+  const auto reread = [](const std::string& between) {
+    EmulatedKernel kernel(R"(
+      extern "C" __global__ void kernel(const unsigned* in, unsigned* flag, unsigned* out) {
+        unsigned sum = 0, seen = 0;
+        #pragma unroll 1
+        for (int i = 0; i < 100; ++i) { sum += in[(sum & 1) + threadIdx.x]; )" + between + R"( }
+        out[threadIdx.x] = sum + seen;
+      })");
+    const LaunchReport report = kernel.run(1, 32, {kernel.buffer(Words(64)), kernel.buffer(Words(1)), kernel.buffer(Words(32))});
+    expect_no_fault(report);
+    return report.total;
+  };
+  const PhaseCounters plain = reread(""), acquiring = reread(R"(asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");)");
+  EXPECT_LT(plain.l2_bytes, 20u * 128);
+  EXPECT_GT(acquiring.l2_bytes, 100u * 128);
+  EXPECT_GT(acquiring.us, plain.us);
 }
 
 TEST(Model, NeverBeatsTheMemory) {
