@@ -45,7 +45,9 @@ class Hostile : public testing::Test {
     EXPECT_TRUE(grade_.times.empty());
     ASSERT_FALSE(grade_.gates.empty());
     EXPECT_FALSE(grade_.gates[0].passed);
-    if (!test.empty()) EXPECT_EQ(grade_.gates[0].test, test) << grade_.gates[0].detail;
+    if (!test.empty()) {
+      EXPECT_EQ(grade_.gates[0].test, test) << grade_.gates[0].detail;
+    }
   }
   void expect_fault(const std::string& name, std::initializer_list<const char*> kinds) {
     const Outcome outcome = judge(name);
