@@ -85,7 +85,11 @@ Result<void> set_limits(const RunOptions& options, agent::SessionOptions& sessio
 }
 
 Result<void> check_time_left(const RunPlan& plan) {
-  const Seconds spent(plan.continuation->state.active_s);
+  const traces::SessionState& past = plan.continuation->state;
+  const bool whole = past.end && (past.end->reason == "cap" || past.end->reason == "finished");
+  if (whole && plan.session.wall <= Seconds(past.start->wall_s))
+    return invalid(plan.run.string() + " has ended (" + past.end->reason + ") with its result; give it more with a longer --wall");
+  const Seconds spent(past.active_s);
   if (spent < plan.session.wall) return {};
   return invalid("all " + agent::print_duration(plan.session.wall) + " of " + plan.run.string() +
                  " are used; give it more with --wall");

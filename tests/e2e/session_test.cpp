@@ -111,6 +111,11 @@ TEST_F(E2e, SurvivesKillAtAnyMomentAndResumes) {
     if (!attempt.decision || attempt.is_seed()) continue;
     EXPECT_TRUE(judged.insert(attempt.candidate.tunables).second) << "judged twice";
   }
+
+  const Ended again = run({"run", "--resume", path("run")});
+  EXPECT_EQ(again.code, 2) << again.out;
+  EXPECT_NE(again.out.find("has ended"), std::string::npos) << again.out;
+  EXPECT_TRUE(folded("run").verified());
 }
 
 TEST_F(E2e, TakesKernelsFromOutsideAndEndsCleanlyOnCtrlC) {
