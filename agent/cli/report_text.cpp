@@ -43,7 +43,7 @@ std::string measurement_text(const sandbox::Measurement& time) {
   text << "  context " << time.context << ": " << format_number("%.2f", time.us_median) << " us a token ("
        << kind(time.modelled) << "), " << format_number("%.2f", time.dram_mb) << " MB from memory, " << time.barriers
        << " grid barriers, " << time.warp_instructions << " warp instructions";
-  if (time.host_seconds > 0) text << ", " << format_number("%.2f", time.host_seconds) << " s on this machine";
+  if (time.host_seconds > 0) text << ", " << format_number("%.2f", time.host_seconds) << " s a token on this machine";
   text << "\n";
   for (const sandbox::PhaseTime& phase : time.phases)
     text << "    " << phase.name << std::string(phase.name.size() < 24 ? 24 - phase.name.size() : 1, ' ')

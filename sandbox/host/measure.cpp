@@ -22,6 +22,7 @@ Measurement measurement_of(std::int64_t context, const std::vector<std::vector<L
   }
   time.n = static_cast<int>(time.raw_us.size());
   if (steps.empty()) return time;
+  time.host_seconds /= time.n;
   time.us_median = time.raw_us.back();
   time.us_low = *std::ranges::min_element(time.raw_us);
   time.us_high = *std::ranges::max_element(time.raw_us);

@@ -76,7 +76,7 @@ struct Measurement {
   std::vector<double> raw_us;
   std::vector<PhaseTime> phases;
   std::uint64_t warp_instructions = 0, barriers = 0;
-  double dram_mb = 0, host_seconds = 0;
+  double dram_mb = 0, host_seconds = 0;  // a token; host: what the emulator took on this machine
 };
 
 struct Grade {
