@@ -32,9 +32,12 @@ struct Finding {
 
 const char* word(Health health) {
   switch (health) {
-    case Health::good: return "ok";
-    case Health::limited: return "limited";
-    case Health::broken: return "BROKEN";
+    case Health::good:
+      return "ok";
+    case Health::limited:
+      return "limited";
+    case Health::broken:
+      return "BROKEN";
   }
   return "BROKEN";
 }
@@ -59,30 +62,39 @@ Finding find_compiler_and_emulator() {
   if (!grade) return finding.found = grade.error().message, finding;
   const sandbox::DeviceInfo& device = (*sandbox)->device();
   finding.found = "NVRTC " + device.nvrtc_version + " for " + device.target + ", a seed kernel compiled in " +
-                  format_number("%.2f s", compiled->seconds) + " and graded " + sandbox::name_of(grade->outcome) + " on " +
-                  device.name + "; compiler confined by: " + device.containment;
+                  format_number("%.2f s", compiled->seconds) + " and graded " + sandbox::name_of(grade->outcome) +
+                  " on " + device.name + "; compiler confined by: " + device.containment;
   const bool passed = std::holds_alternative<sandbox::Passed>(grade->outcome);
   finding.health = !passed ? Health::broken : device.containment == "weak" ? Health::limited : Health::good;
   finding.means = !passed ? "the seed kernel of rmsnorm_linear must pass: this is a bug"
-                  : device.containment == "weak" ? "sessions run, but unranked: the compiler could read this machine's files"
-                                                 : "sessions run on this machine";
+                  : device.containment == "weak"
+                      ? "sessions run, but unranked: the compiler could read this machine's files"
+                      : "sessions run on this machine";
   return finding;
 }
 
 Finding find_gpu_driver() {
   const Result<std::string> version = read_file("/proc/driver/nvidia/version", 1 << 16);
   if (!version)
-    return {.what = "GPU driver", .health = Health::limited, .found = "none",
+    return {.what = "GPU driver",
+            .health = Health::limited,
+            .found = "none",
             .means = "no GPU is needed: times come from the emulator and are labelled modelled"};
-  return {.what = "GPU driver", .health = Health::limited, .found = first_line(*version),
+  return {.what = "GPU driver",
+          .health = Health::limited,
+          .found = first_line(*version),
           .means = "this build has no CUDA device yet: it uses the emulator all the same"};
 }
 
 Finding find_landlock() {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version > 0)
-    return {.what = "Landlock", .found = "version " + std::to_string(version), .means = "candidates compile in a confined child"};
-  return {.what = "Landlock", .health = Health::limited, .found = "not available",
+    return {.what = "Landlock",
+            .found = "version " + std::to_string(version),
+            .means = "candidates compile in a confined child"};
+  return {.what = "Landlock",
+          .health = Health::limited,
+          .found = "not available",
           .means = "a mount namespace confines the compiler where that is allowed"};
 }
 
@@ -101,16 +113,23 @@ std::vector<Finding> find_machine() {
   const unsigned cores = std::thread::hardware_concurrency();
   const double gb = available_gb();
   const bool enough = gb >= 6;
-  return {{.what = "cores", .health = cores > 1 ? Health::good : Health::limited, .found = std::to_string(cores),
-           .means = cores > 1 ? "one candidate compiles while another is graded" : "compiling and grading take turns"},
-          {.what = "memory", .health = enough ? Health::good : Health::limited, .found = format_number("%.1f GB available", gb),
-           .means = enough ? "enough for full-size tasks" : "full-size kimi_linear_decode wants 6 GB; tiny variants run"}};
+  return {
+      {.what = "cores",
+       .health = cores > 1 ? Health::good : Health::limited,
+       .found = std::to_string(cores),
+       .means = cores > 1 ? "one candidate compiles while another is graded" : "compiling and grading take turns"},
+      {.what = "memory",
+       .health = enough ? Health::good : Health::limited,
+       .found = format_number("%.1f GB available", gb),
+       .means = enough ? "enough for full-size tasks" : "full-size kimi_linear_decode wants 6 GB; tiny variants run"}};
 }
 
 Finding find_tasks() {
   const auto known = tasks::list_tasks(tasks::library_folder());
   if (!known || known->empty())
-    return {.what = "tasks", .health = Health::broken, .found = known ? "none" : known.error().message,
+    return {.what = "tasks",
+            .health = Health::broken,
+            .found = known ? "none" : known.error().message,
             .means = "set ONELAUNCH_TASKS to the folder tasks/library"};
   std::string names;
   for (const auto& task : *known) names += (names.empty() ? "" : ", ") + task.name;
@@ -133,12 +152,20 @@ int doctor(bool json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Finding& finding : findings) {
     broken = broken || finding.health == Health::broken;
-    if (json) list.push_back({{"what", finding.what}, {"health", word(finding.health)}, {"found", finding.found}, {"means", finding.means}});
-    else std::cout << word(finding.health) << std::string(9 - std::string(word(finding.health)).size(), ' ') << finding.what
-                   << ": " << finding.found << "\n         " << finding.means << "\n";
+    if (json)
+      list.push_back({{"what", finding.what},
+                      {"health", word(finding.health)},
+                      {"found", finding.found},
+                      {"means", finding.means}});
+    else
+      std::cout << word(finding.health) << std::string(9 - std::string(word(finding.health)).size(), ' ')
+                << finding.what << ": " << finding.found << "\n         " << finding.means << "\n";
   }
-  if (json) std::cout << list.dump(2) << "\n";
-  else std::cout << (broken ? "\nNot ready: see BROKEN above.\n" : "\nReady. Try: onelaunch run rmsnorm_linear --variant tiny --wall 30s\n");
+  if (json)
+    std::cout << list.dump(2) << "\n";
+  else
+    std::cout << (broken ? "\nNot ready: see BROKEN above.\n"
+                         : "\nReady. Try: onelaunch run rmsnorm_linear --variant tiny --wall 30s\n");
   return broken ? kOurError : kOk;
 }
 

@@ -28,19 +28,24 @@ struct EvalOptions {
 using Json = nlohmann::ordered_json;
 
 Json measurement_json(const sandbox::Measurement& time) {
-  Json json = {{"context", time.context}, {"kind", time.modelled ? "modelled" : "measured"}, {"us", time.us_median},
-               {"dram_mb", time.dram_mb}, {"barriers", time.barriers}, {"warp_instructions", time.warp_instructions},
+  Json json = {{"context", time.context},
+               {"kind", time.modelled ? "modelled" : "measured"},
+               {"us", time.us_median},
+               {"dram_mb", time.dram_mb},
+               {"barriers", time.barriers},
+               {"warp_instructions", time.warp_instructions},
                {"host_seconds", time.host_seconds}};
   json["phases"] = Json::array();
   for (const sandbox::PhaseTime& phase : time.phases)
-    json["phases"].push_back({{"name", phase.name}, {"us", phase.us}, {"dram_mb", phase.dram_mb}, {"bound", phase.bound}});
+    json["phases"].push_back(
+        {{"name", phase.name}, {"us", phase.us}, {"dram_mb", phase.dram_mb}, {"bound", phase.bound}});
   return json;
 }
 
 Json gate_json(const sandbox::GateResult& gate) {
-  return {{"stage", gate.stage}, {"passed", gate.passed}, {"test", gate.test}, {"tensor", gate.tensor},
-          {"index", gate.index}, {"got", gate.got}, {"want", gate.want}, {"tolerance", gate.tolerance},
-          {"context", gate.context}, {"step", gate.step}, {"seed", gate.seed}, {"detail", gate.detail}};
+  return {{"stage", gate.stage},     {"passed", gate.passed}, {"test", gate.test}, {"tensor", gate.tensor},
+          {"index", gate.index},     {"got", gate.got},       {"want", gate.want}, {"tolerance", gate.tolerance},
+          {"context", gate.context}, {"step", gate.step},     {"seed", gate.seed}, {"detail", gate.detail}};
 }
 
 void print_json(const sandbox::Compiled& compiled, const sandbox::Grade& grade) {
@@ -74,7 +79,8 @@ std::string compile_text(const sandbox::Compiled& compiled) {
 
 std::string result_text(const sandbox::Grade& grade) {
   const bool passed = std::holds_alternative<sandbox::Passed>(grade.outcome);
-  if (!passed) return "rejected  " + std::string(sandbox::name_of(grade.outcome)) + ": " + sandbox::explain(grade.outcome) + "\n";
+  if (!passed)
+    return "rejected  " + std::string(sandbox::name_of(grade.outcome)) + ": " + sandbox::explain(grade.outcome) + "\n";
   std::string text = "passed";
   if (!grade.times.empty())
     text += "    " + format_number("%.2f us a token, ", sandbox::score_us(grade.times)) +
@@ -105,8 +111,8 @@ Result<int> evaluate(const EvalOptions& options) {
   if (!limit) return because(limit.error(), "--limit");
   ProgressLine progress;
   progress.busy("starting the device");
-  auto sandbox = open_device(
-      *task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
+  auto sandbox =
+      open_device(*task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
   if (!sandbox) return because(sandbox.error());
   progress.busy("compiling");
   const auto compiled = (*sandbox)->compile({.source = *source, .tunables = *tunables},
@@ -117,8 +123,10 @@ Result<int> evaluate(const EvalOptions& options) {
   const Result<sandbox::Grade> grade = grade_kernel(**sandbox, *compiled, options, Deadline::after(clock, *limit));
   progress.done();
   if (!grade) return because(grade.error(), "grading");
-  if (options.json) print_json(*compiled, *grade);
-  else std::cout << grade_text(*grade) << result_text(*grade);
+  if (options.json)
+    print_json(*compiled, *grade);
+  else
+    std::cout << grade_text(*grade) << result_text(*grade);
   return std::holds_alternative<sandbox::Passed>(grade->outcome) ? kOk : kRejected;
 }
 
@@ -133,7 +141,8 @@ void add_eval_command(CLI::App& app, int& exit_code) {
   command->add_option("--device", options->device, "auto (default) or emu");
   command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
   command->add_option("--context", options->contexts, "Only these contexts (cached tokens)")
-      ->check(CLI::NonNegativeNumber)->allow_extra_args(false);
+      ->check(CLI::NonNegativeNumber)
+      ->allow_extra_args(false);
   command->add_option("--seed", options->seed, "Of weights, states and tokens; random when absent");
   command->add_option("--check", options->check, "quick: first context, fewest steps; all (default)")
       ->check(CLI::IsMember({"quick", "all"}));

@@ -7,8 +7,8 @@
 
 namespace onelaunch::cli {
 
-constexpr int kOk = 0;            // or kept
-constexpr int kOurError = 1;      // or no session
+constexpr int kOk = 0;        // or kept
+constexpr int kOurError = 1;  // or no session
 constexpr int kUsage = 2;
 constexpr int kRejected = 3;
 constexpr int kReverted = 4;

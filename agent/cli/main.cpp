@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
       "Start here:\n"
       "  onelaunch doctor\n"
       "  onelaunch run rmsnorm_linear --variant tiny --agent tuner --device emu --wall 30s\n"
-      "Exit status: 0 ok or kept, 1 our error or no session, 2 usage, 3 candidate rejected, 4 reverted, 130 interrupted.");
+      "Exit status: 0 ok or kept, 1 our error or no session, 2 usage, 3 candidate rejected, 4 reverted, 130 "
+      "interrupted.");
   int exit_code = kOk;
   add_doctor_command(app, exit_code);
   add_tasks_command(app, exit_code);

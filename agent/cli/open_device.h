@@ -14,7 +14,7 @@
 namespace onelaunch::cli {
 
 struct DeviceOptions {
-  std::string device = "auto";   // "auto", "emu"
+  std::string device = "auto";  // "auto", "emu"
   std::string target = "sm_90a";
   std::optional<std::uint64_t> weight_seed;  // random when absent
 };

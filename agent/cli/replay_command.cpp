@@ -33,7 +33,8 @@ void add_replay_command(CLI::App& app, int& exit_code) {
   command->add_flag("--diff", options->diff, "With the source diff of each kept candidate to its parent");
   command->add_option("--only", options->only, "Only candidates with this verdict: keep, revert, reject, quarantine")
       ->check(CLI::IsMember({"keep", "revert", "reject", "quarantine"}));
-  command->footer("Example:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep");
+  command->footer(
+      "Example:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep");
   command->callback([options, &exit_code] { exit_code = replay(*options); });
 }
 

@@ -24,8 +24,10 @@ Result<std::unique_ptr<agent::Agent>> make_agent(const RunPlan& plan, const Cloc
 }
 
 void announce(RunLog& log, const RunPlan& plan) {
-  log.say("task", plan.task.name + " (" + (plan.task.variant.empty() ? "full" : plan.task.variant) + "): " + plan.task.title);
-  std::string session = "agent " + plan.agent + ", device " + plan.device + ", cap " + agent::print_duration(plan.session.wall);
+  log.say("task",
+          plan.task.name + " (" + (plan.task.variant.empty() ? "full" : plan.task.variant) + "): " + plan.task.title);
+  std::string session =
+      "agent " + plan.agent + ", device " + plan.device + ", cap " + agent::print_duration(plan.session.wall);
   if (plan.continuation)
     session += ", resumed with " + agent::print_duration(Seconds(plan.continuation->state.active_s)) + " spent and " +
                std::to_string(plan.continuation->state.decisions) + " candidates judged";

@@ -33,11 +33,20 @@ std::string time_line(const agent::SessionResult& result) {
 std::string reason_line(const agent::SessionResult& result) {
   std::string line = name_of(result.reason);
   switch (result.reason) {
-    case agent::StopReason::cap: line += ": its time is used"; break;
-    case agent::StopReason::finished: line += ": the agent has no further idea"; break;
-    case agent::StopReason::interrupted: line += ": it was asked to stop"; break;
-    case agent::StopReason::budget: line += ": a limit is reached"; break;
-    case agent::StopReason::error: break;
+    case agent::StopReason::cap:
+      line += ": its time is used";
+      break;
+    case agent::StopReason::finished:
+      line += ": the agent has no further idea";
+      break;
+    case agent::StopReason::interrupted:
+      line += ": it was asked to stop";
+      break;
+    case agent::StopReason::budget:
+      line += ": a limit is reached";
+      break;
+    case agent::StopReason::error:
+      break;
   }
   return result.detail.empty() ? line : line + " (" + first_line(result.detail) + ")";
 }

@@ -56,7 +56,8 @@ Result<void> check_same(const RunOptions& options, const traces::SessionStart& s
   if (!options.task.empty() && options.task != start.task) return differs("task", options.task, start.task);
   if (!options.variant.empty() && variant_name(options.variant) != start.variant)
     return differs("variant", options.variant, start.variant);
-  if (!options.out.empty()) return invalid("--out and --resume do not go together: a resumed session stays where it is");
+  if (!options.out.empty())
+    return invalid("--out and --resume do not go together: a resumed session stays where it is");
   return {};
 }
 
@@ -88,7 +89,8 @@ Result<void> check_time_left(const RunPlan& plan) {
   const traces::SessionState& past = plan.continuation->state;
   const bool whole = past.end && (past.end->reason == "cap" || past.end->reason == "finished");
   if (whole && plan.session.wall <= Seconds(past.start->wall_s))
-    return invalid(plan.run.string() + " has ended (" + past.end->reason + ") with its result; give it more with a longer --wall");
+    return invalid(plan.run.string() + " has ended (" + past.end->reason +
+                   ") with its result; give it more with a longer --wall");
   const Seconds spent(past.active_s);
   if (spent < plan.session.wall) return {};
   return invalid("all " + agent::print_duration(plan.session.wall) + " of " + plan.run.string() +
@@ -131,9 +133,10 @@ Result<RunPlan> plan_run(const RunOptions& asked, const Clock& clock) {
   if (const Result<void> loaded = load_task(options, plan); !loaded) return because(loaded.error());
   if (plan.continuation)
     if (const Result<void> left = check_time_left(plan); !left) return because(left.error());
-  if (!plan.continuation) plan.run = options.out.empty() ? default_run(plan, clock) : std::filesystem::path(options.out);
-  plan.session.publish =
-      options.publish.empty() ? std::filesystem::path("kernels_generated") / plan.task.name : std::filesystem::path(options.publish);
+  if (!plan.continuation)
+    plan.run = options.out.empty() ? default_run(plan, clock) : std::filesystem::path(options.out);
+  plan.session.publish = options.publish.empty() ? std::filesystem::path("kernels_generated") / plan.task.name
+                                                 : std::filesystem::path(options.publish);
   return plan;
 }
 

@@ -12,10 +12,14 @@ using Json = nlohmann::ordered_json;
 
 const char* format_name(tasks::DType dtype) {
   switch (dtype) {
-    case tasks::DType::f32: return "F32";
-    case tasks::DType::bf16: return "BF16";
-    case tasks::DType::u8: return "U8";
-    case tasks::DType::i32: return "I32";
+    case tasks::DType::f32:
+      return "F32";
+    case tasks::DType::bf16:
+      return "BF16";
+    case tasks::DType::u8:
+      return "U8";
+    case tasks::DType::i32:
+      return "I32";
   }
   return "U8";
 }
@@ -25,7 +29,8 @@ std::string header_of(const std::vector<NamedTensor>& tensors, const std::map<st
   header["__metadata__"] = metadata;
   std::size_t offset = 0;
   for (const NamedTensor& tensor : tensors) {
-    header[tensor.name] = {{"dtype", format_name(tensor.dtype)}, {"shape", tensor.shape},
+    header[tensor.name] = {{"dtype", format_name(tensor.dtype)},
+                           {"shape", tensor.shape},
                            {"data_offsets", {offset, offset + tensor.bytes.size()}}};
     offset += tensor.bytes.size();
   }

@@ -18,7 +18,7 @@ struct NamedTensor {
   std::string name;
   tasks::DType dtype;
   std::vector<std::int64_t> shape;
-  std::span<const std::byte> bytes;   // borrowed
+  std::span<const std::byte> bytes;  // borrowed
 };
 
 Result<void> write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,

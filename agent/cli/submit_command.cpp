@@ -30,10 +30,14 @@ int no_session(const SubmitOptions& options, const Error& error) {
 
 int exit_code_of(agent::Verdict verdict) {
   switch (verdict) {
-    case agent::Verdict::keep: return kOk;
-    case agent::Verdict::revert: return kReverted;
-    case agent::Verdict::reject: return kRejected;
-    case agent::Verdict::unjudged: return kOurError;
+    case agent::Verdict::keep:
+      return kOk;
+    case agent::Verdict::revert:
+      return kReverted;
+    case agent::Verdict::reject:
+      return kRejected;
+    case agent::Verdict::unjudged:
+      return kOurError;
   }
   return kOurError;
 }
@@ -45,9 +49,11 @@ int submit(const SubmitOptions& options) {
   if (!tunables) return report(tunables.error());
   ProgressLine progress;
   progress.busy("waiting for the session's verdict");
-  const Result<agent::Report> answer = agent::submit(
-      options.run, {.source = *source, .tunables = *tunables, .parent = "", .note = options.note,
-                    .prediction_us = options.predict_us});
+  const Result<agent::Report> answer = agent::submit(options.run, {.source = *source,
+                                                                   .tunables = *tunables,
+                                                                   .parent = "",
+                                                                   .note = options.note,
+                                                                   .prediction_us = options.predict_us});
   progress.done();
   if (!answer && answer.error().kind == Error::Kind::unavailable) return no_session(options, answer.error());
   if (!answer) return report(answer.error());

@@ -34,16 +34,21 @@ int list(bool json) {
 std::string shape_text(const tasks::Tensor& tensor) {
   std::string text;
   for (const std::int64_t extent : tensor.shape)
-    text += (text.empty() ? "" : ", ") + (extent == tasks::kCapacity ? std::string("capacity") : std::to_string(extent));
+    text +=
+        (text.empty() ? "" : ", ") + (extent == tasks::kCapacity ? std::string("capacity") : std::to_string(extent));
   return "[" + text + "]";
 }
 
 const char* role_name(tasks::Role role) {
   switch (role) {
-    case tasks::Role::weight: return "weight";
-    case tasks::Role::state: return "state";
-    case tasks::Role::input: return "input";
-    case tasks::Role::output: return "output";
+    case tasks::Role::weight:
+      return "weight";
+    case tasks::Role::state:
+      return "state";
+    case tasks::Role::input:
+      return "input";
+    case tasks::Role::output:
+      return "output";
   }
   return "weight";
 }
@@ -57,31 +62,38 @@ void print_probes(const tasks::Task& task) {
 }
 
 void print_task(const tasks::Task& task) {
-  std::cout << task.name << " (" << (task.variant.empty() ? "full" : task.variant) << "): " << task.title << "\n\n" << task.prose << "\n";
+  std::cout << task.name << " (" << (task.variant.empty() ? "full" : task.variant) << "): " << task.title << "\n\n"
+            << task.prose << "\n";
   if (!task.rules.empty()) std::cout << "\nRules\n" << task.rules << "\n";
   std::cout << "\nDims\n ";
   for (const auto& [name, value] : task.dims) std::cout << " " << name << "=" << value;
   std::cout << "\n\nTensors\n";
   for (const tasks::Tensor& tensor : task.tensors)
-    std::cout << "  " << role_name(tensor.role) << " " << tensor.name << " " << tasks::name_of(tensor.dtype) << " " << shape_text(tensor) << "\n";
+    std::cout << "  " << role_name(tensor.role) << " " << tensor.name << " " << tasks::name_of(tensor.dtype) << " "
+              << shape_text(tensor) << "\n";
   std::cout << "\nSweep, and the least that one token moves and computes\n";
   for (const tasks::SweepPoint& point : task.sweep) {
     const tasks::Cost cost = tasks::token_cost(task, point.context);
-    std::cout << "  context " << point.context << ", " << point.steps << " steps: " << format_number("%.2f MB, ", cost.bytes() / 1e6)
+    std::cout << "  context " << point.context << ", " << point.steps
+              << " steps: " << format_number("%.2f MB, ", cost.bytes() / 1e6)
               << format_number("%.1f MFLOP", cost.flops / 1e6) << "\n";
   }
 }
 
 Json task_json(const tasks::Task& task) {
-  Json json = {{"name", task.name}, {"variant", task.variant}, {"title", task.title}, {"prose", task.prose},
-               {"rules", task.rules}, {"sha256", task.sha256}, {"dims", task.dims}};
+  Json json = {{"name", task.name},   {"variant", task.variant}, {"title", task.title}, {"prose", task.prose},
+               {"rules", task.rules}, {"sha256", task.sha256},   {"dims", task.dims}};
   json["tensors"] = Json::array();
   for (const tasks::Tensor& tensor : task.tensors)
-    json["tensors"].push_back({{"name", tensor.name}, {"role", role_name(tensor.role)}, {"dtype", tasks::name_of(tensor.dtype)}, {"shape", tensor.shape}});
+    json["tensors"].push_back({{"name", tensor.name},
+                               {"role", role_name(tensor.role)},
+                               {"dtype", tasks::name_of(tensor.dtype)},
+                               {"shape", tensor.shape}});
   json["sweep"] = Json::array();
   for (const tasks::SweepPoint& point : task.sweep) {
     const tasks::Cost cost = tasks::token_cost(task, point.context);
-    json["sweep"].push_back({{"context", point.context}, {"steps", point.steps}, {"bytes", cost.bytes()}, {"flops", cost.flops}});
+    json["sweep"].push_back(
+        {{"context", point.context}, {"steps", point.steps}, {"bytes", cost.bytes()}, {"flops", cost.flops}});
   }
   return json;
 }
@@ -94,10 +106,14 @@ struct ShowOptions {
 int show(const ShowOptions& options) {
   const Result<tasks::Task> task = tasks::load_task(options.task, options.variant);
   if (!task) return report(task.error());
-  if (options.header) std::cout << tasks::candidate_header(*task);
-  else if (options.probes) print_probes(*task);
-  else if (options.json) std::cout << task_json(*task).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  else print_task(*task);
+  if (options.header)
+    std::cout << tasks::candidate_header(*task);
+  else if (options.probes)
+    print_probes(*task);
+  else if (options.json)
+    std::cout << task_json(*task).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  else
+    print_task(*task);
   return kOk;
 }
 
@@ -145,13 +161,19 @@ void add_show(CLI::App& tasks_app, int& exit_code) {
 }
 
 void add_dump(CLI::App& tasks_app, int& exit_code) {
-  struct Options { std::string task, variant; DumpOptions dump; std::string out; bool strict = false; };
+  struct Options {
+    std::string task, variant;
+    DumpOptions dump;
+    std::string out;
+    bool strict = false;
+  };
   const auto options = std::make_shared<Options>();
   CLI::App* command = tasks_app.add_subcommand("dump", "All tensors and the oracle's results as safetensors.");
   command->add_option("NAME", options->task, "Name of a task or path to a task.json")->required();
   command->add_option("--variant", options->variant, "Variant of the task, such as tiny");
   command->add_option("--seed", options->dump.seed, "Of weights, states and tokens (default 1)");
-  command->add_option("--context", options->dump.context, "Cached tokens (default: the sweep's first)")->check(CLI::NonNegativeNumber);
+  command->add_option("--context", options->dump.context, "Cached tokens (default: the sweep's first)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--steps", options->dump.steps, "Tokens (default 1)")->check(CLI::Range(1, 4096));
   command->add_flag("--strict", options->strict, "The strict input set instead of the nominal one");
   command->add_option("--out", options->out, "Folder for the files")->required();
@@ -165,7 +187,8 @@ void add_dump(CLI::App& tasks_app, int& exit_code) {
 
 void add_check(CLI::App& tasks_app, int& exit_code) {
   const auto file = std::make_shared<std::string>(), variant = std::make_shared<std::string>();
-  CLI::App* command = tasks_app.add_subcommand("check", "Whether a task.json is valid; if not, its line and the rule it breaks.");
+  CLI::App* command =
+      tasks_app.add_subcommand("check", "Whether a task.json is valid; if not, its line and the rule it breaks.");
   command->add_option("FILE", *file, "A task.json")->required();
   command->add_option("--variant", *variant, "Variant of the task");
   command->footer("Example:\n  onelaunch tasks check tasks/library/rmsnorm_linear/task.json");

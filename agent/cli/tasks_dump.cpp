@@ -59,7 +59,8 @@ Result<std::vector<NamedTensor>> run_steps(const tasks::Task& task, tasks::Oracl
     list.push_back(named(prefix + input.name, input, capacity, kept.emplace_back(std::move(token->token))));
     tasks::OracleStep answer = oracle.step(kept.back());
     for (std::size_t i = 0; i < outputs.size(); ++i)
-      list.push_back(named(prefix + outputs[i]->name, *outputs[i], capacity, kept.emplace_back(std::move(answer.outputs[i]))));
+      list.push_back(
+          named(prefix + outputs[i]->name, *outputs[i], capacity, kept.emplace_back(std::move(answer.outputs[i]))));
   }
   const auto after = named_states(task, "after.", capacity, oracle.states());
   list.insert(list.end(), after.begin(), after.end());
@@ -81,7 +82,8 @@ Result<std::string> dump_task(const tasks::Task& task, const DumpOptions& asked)
   tasks::fill_weights(task, options.seed, options.set, weights, threads());
   std::vector<NamedTensor> weight_list;
   for (const auto& place : arena.places)
-    weight_list.push_back(named(place.tensor->name, *place.tensor, capacity, std::span(weights).subspan(place.offset, place.bytes)));
+    weight_list.push_back(
+        named(place.tensor->name, *place.tensor, capacity, std::span(weights).subspan(place.offset, place.bytes)));
 
   const std::vector<Bytes> states = draw_states(task, options, capacity);
   tasks::Oracle oracle(task, weights, threads());
@@ -90,15 +92,20 @@ Result<std::string> dump_task(const tasks::Task& task, const DumpOptions& asked)
   const auto steps = run_steps(task, oracle, options, capacity, kept);
   if (!steps) return because(steps.error());
 
-  const std::map<std::string, std::string> metadata = {{"task", task.name}, {"variant", task.variant}, {"task_sha256", task.sha256},
-                                                       {"seed", std::to_string(options.seed)}, {"context", std::to_string(options.context)},
-                                                       {"inputs", options.set == tasks::InputSet::nominal ? "nominal" : "strict"}};
+  const std::map<std::string, std::string> metadata = {
+      {"task", task.name},
+      {"variant", task.variant},
+      {"task_sha256", task.sha256},
+      {"seed", std::to_string(options.seed)},
+      {"context", std::to_string(options.context)},
+      {"inputs", options.set == tasks::InputSet::nominal ? "nominal" : "strict"}};
   const auto write = [&](const char* name, const std::vector<NamedTensor>& tensors) {
     return write_safetensors(options.out / name, tensors, metadata);
   };
-  const Result<void> written = write("weights.safetensors", weight_list)
-      .and_then([&] { return write("states.safetensors", named_states(task, "", capacity, states)); })
-      .and_then([&] { return write("steps.safetensors", *steps); });
+  const Result<void> written =
+      write("weights.safetensors", weight_list)
+          .and_then([&] { return write("states.safetensors", named_states(task, "", capacity, states)); })
+          .and_then([&] { return write("steps.safetensors", *steps); });
   if (!written) return because(written.error());
   return "weights.safetensors  " + std::to_string(weight_list.size()) + " tensors\nstates.safetensors   " +
          std::to_string(states.size()) + " tensors, before the first step\nsteps.safetensors    " +

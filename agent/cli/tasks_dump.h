@@ -11,8 +11,8 @@
 namespace onelaunch::cli {
 
 struct DumpOptions {
-  std::uint64_t seed = 1;              // of weights, states and tokens
-  std::int64_t context = -1;           // cached tokens; -1: the sweep's first
+  std::uint64_t seed = 1;     // of weights, states and tokens
+  std::int64_t context = -1;  // cached tokens; -1: the sweep's first
   int steps = 1;
   tasks::InputSet set = tasks::InputSet::nominal;
   std::filesystem::path out;

@@ -11,7 +11,7 @@
 namespace onelaunch::cli {
 namespace {
 
-constexpr Seconds kQuiet{2};   // what is shorter needs no progress line
+constexpr Seconds kQuiet{2};  // what is shorter needs no progress line
 constexpr std::chrono::milliseconds kTick{500};
 
 }  // namespace

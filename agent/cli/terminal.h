@@ -29,7 +29,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void busy(const std::string& what);
-  void done();                       // nothing goes on any more
+  void done();                          // nothing goes on any more
   void print(const std::string& line);  // a line on standard output, with the progress line out of its way
 
  private:
@@ -43,7 +43,7 @@ class ProgressLine {
   std::string what_;
   Seconds since_{0};
   bool shown_ = false, ending_ = false;
-  std::thread ticker_;               // last: it uses the others
+  std::thread ticker_;  // last: it uses the others
 };
 
 }  // namespace onelaunch::cli

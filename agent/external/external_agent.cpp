@@ -10,7 +10,7 @@ namespace onelaunch::agent {
 namespace {
 
 constexpr Seconds kLookAtOnce{0.001}, kLookAgain{0.1};  // how soon a wish to stop is noticed
-constexpr Seconds kSilenceMax{5};    // of a submitter that has connected
+constexpr Seconds kSilenceMax{5};                       // of a submitter that has connected
 
 }  // namespace
 
@@ -43,11 +43,12 @@ Result<std::optional<Proposal>> ExternalAgent::ask(Deadline deadline) {
 
 // A message that is no submission is answered and forgotten.
 std::optional<Proposal> ExternalAgent::receive(UniqueFd connection) {
-  Result<Proposal> proposal = receive_all(connection.get(), kMessageBytesMax, kSilenceMax)
-                                  .and_then([](const std::string& text) { return parse_submission(text); });
+  Result<Proposal> proposal =
+      receive_all(connection.get(), kMessageBytesMax, kSilenceMax).and_then([](const std::string& text) {
+        return parse_submission(text);
+      });
   if (!proposal) {
-    [[maybe_unused]] const Result<void> told =
-        send_all(connection.get(), print_refusal(proposal.error().message));
+    [[maybe_unused]] const Result<void> told = send_all(connection.get(), print_refusal(proposal.error().message));
     return std::nullopt;
   }
   submitter_ = std::move(connection);

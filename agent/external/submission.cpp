@@ -82,8 +82,11 @@ Result<Proposal> parse_submission(std::string_view text) {
 }
 
 std::string print_report(const Report& report) {
-  Json json = {{"v", kVersion}, {"candidate", report.candidate}, {"verdict", name_of(report.verdict)},
-               {"outcome", report.outcome}, {"reason", report.reason}};
+  Json json = {{"v", kVersion},
+               {"candidate", report.candidate},
+               {"verdict", name_of(report.verdict)},
+               {"outcome", report.outcome},
+               {"reason", report.reason}};
   put(json, "us", report.us);
   put(json, "over_incumbent", report.over_incumbent);
   put(json, "over_seed", report.over_seed);

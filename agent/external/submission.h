@@ -18,7 +18,7 @@ std::string print_submission(const Proposal& proposal);
 Result<Proposal> parse_submission(std::string_view text);
 
 std::string print_report(const Report& report);
-std::string print_refusal(const std::string& why);   // of a submission that was not one
+std::string print_refusal(const std::string& why);  // of a submission that was not one
 // Fails (invalid_input) with the refusal's reason, or when the text is no report.
 Result<Report> parse_report(std::string_view text);
 

@@ -14,8 +14,8 @@ namespace onelaunch::agent {
 
 struct Proposal {
   std::string source;
-  sandbox::TunableValues tunables;      // defaults for those not named
-  std::string parent;                   // id; empty: the incumbent
+  sandbox::TunableValues tunables;  // defaults for those not named
+  std::string parent;               // id; empty: the incumbent
   std::string note;
   std::optional<double> prediction_us;
 };
@@ -35,26 +35,26 @@ struct ReportedTime {
 
 // How one candidate did, in words and numbers that its author can act on.
 struct Report {
-  std::string candidate;                // id
-  Proposal proposal;                    // tunables: all of them, defaults filled in
+  std::string candidate;  // id
+  Proposal proposal;      // tunables: all of them, defaults filled in
   Verdict verdict = Verdict::unjudged;
-  std::string outcome;                  // "passed", "wrong_answer", ...
-  std::string reason;                   // one or a few lines
-  std::vector<ReportedTime> times;      // us per token
+  std::string outcome;              // "passed", "wrong_answer", ...
+  std::string reason;               // one or a few lines
+  std::vector<ReportedTime> times;  // us per token
   // us: geometric mean over the contexts; absent, with over_seed and over_baseline, when a quick check of one context
   // (then the only one in `times`, and what over_incumbent is about) showed that the candidate cannot be kept.
   std::optional<double> us, over_incumbent, over_seed, over_baseline;
-  std::string baseline;                 // what over_baseline is relative to
+  std::string baseline;  // what over_baseline is relative to
   bool modelled = true;
-  std::string incumbent;                // id that it was compared with
-  double left_s = 0;                    // of the session, for new work
+  std::string incumbent;  // id that it was compared with
+  double left_s = 0;      // of the session, for new work
 };
 
 // What an agent knows when it begins.
 struct Brief {
   std::string task, variant;
   std::string seed_source;
-  std::vector<Report> history;          // everything judged so far, the seed first; longer after a resume
+  std::vector<Report> history;  // everything judged so far, the seed first; longer after a resume
 };
 
 class Agent {

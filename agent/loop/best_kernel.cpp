@@ -30,7 +30,9 @@ std::size_t skip_space(const std::string& text, std::size_t at) {
 }
 
 // Where the default stands in an `OL_TUNABLE(name, default` that begins at `at`; length 0 when this is another one.
-struct Place { std::size_t at = 0, length = 0; };
+struct Place {
+  std::size_t at = 0, length = 0;
+};
 Place default_of(const std::string& source, std::size_t at, const std::string& name) {
   std::size_t next = skip_space(source, at + std::strlen("OL_TUNABLE"));
   if (next >= source.size() || source[next] != '(') return {};
@@ -85,7 +87,8 @@ std::string with_defaults(std::string source, const sandbox::TunableValues& valu
 
 Result<void> replace_best(const fs::path& run, const BestKernel& best) {
   std::string fresh = (run / ".best-XXXXXX").string();
-  if (!::mkdtemp(fresh.data())) return unavailable("saving the best kernel: cannot write in " + run.string() + ": " + std::strerror(errno));
+  if (!::mkdtemp(fresh.data()))
+    return unavailable("saving the best kernel: cannot write in " + run.string() + ": " + std::strerror(errno));
   ::chmod(fresh.c_str(), 0755);
   Result<void> done = write_all_files(fresh, best);
   if (done) done = put_in_place(fresh, run / "best").and_then([&] { return sync_folder(run); });
@@ -100,9 +103,8 @@ Result<fs::path> publish_best(const fs::path& run, const fs::path& folder) {
   const Result<std::string> card = read_file(run / "best" / "card.json", kKernelBytesMax);
   if (!card) return because(card.error(), "publishing the best kernel");
   const fs::path place = folder / sha256_hex(*source).substr(0, 12);
-  const Result<void> done = replace_file(place / "kernel.cu", *source).and_then([&] {
-    return replace_file(place / "card.json", *card);
-  });
+  const Result<void> done =
+      replace_file(place / "kernel.cu", *source).and_then([&] { return replace_file(place / "card.json", *card); });
   if (!done) return because(done.error(), "publishing the best kernel");
   return place;
 }

@@ -10,7 +10,7 @@
 namespace onelaunch::agent {
 
 struct BestKernel {
-  std::string source, cubin, card;     // kernel.cu, kernel.cubin, card.json
+  std::string source, cubin, card;  // kernel.cu, kernel.cubin, card.json
 };
 
 // The source with the default of each OL_TUNABLE set to the given value, so that the file alone is the kernel that was

@@ -27,11 +27,16 @@ std::optional<double> take_unit(std::string_view& text) {
   const char unit = text.front();
   text.remove_prefix(1);
   switch (unit) {
-    case 'd': return 86400.0;
-    case 'h': return 3600.0;
-    case 'm': return 60.0;
-    case 's': return 1.0;
-    default: return std::nullopt;
+    case 'd':
+      return 86400.0;
+    case 'h':
+      return 3600.0;
+    case 'm':
+      return 60.0;
+    case 's':
+      return 1.0;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -80,8 +85,7 @@ Result<double> parse_gain(const std::string& text) {
   std::string_view rest = text;
   const auto number = take_number(rest);
   const bool percent = rest == "%";
-  if (!number || (!rest.empty() && !percent))
-    return invalid("`" + text + "` is no gain: write 0.3% or 0.003");
+  if (!number || (!rest.empty() && !percent)) return invalid("`" + text + "` is no gain: write 0.3% or 0.003");
   const double gain = percent ? *number / 100 : *number;
   if (!(gain >= 0 && gain < 1)) return invalid("a gain of " + text + " is outside 0% to 100%");
   return gain;
@@ -95,9 +99,12 @@ std::string print_duration(Seconds time) {
     return text;
   }
   const long whole = std::lround(seconds);
-  if (whole < 60) std::snprintf(text, sizeof text, "%lds", whole);
-  else if (whole < 3600) std::snprintf(text, sizeof text, "%ldm%02lds", whole / 60, whole % 60);
-  else std::snprintf(text, sizeof text, "%ldh%02ldm", whole / 3600, whole % 3600 / 60);
+  if (whole < 60)
+    std::snprintf(text, sizeof text, "%lds", whole);
+  else if (whole < 3600)
+    std::snprintf(text, sizeof text, "%ldm%02lds", whole / 60, whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%ldh%02ldm", whole / 3600, whole % 3600 / 60);
   return text;
 }
 

@@ -23,7 +23,8 @@ Json describe(const traces::SessionState& state) {
     json["harness_version"] = state.start->harness_version;
     json["wall_s"] = state.start->wall_s;
   }
-  if (state.device) json["device"] = {{"name", state.device->name}, {"kind", state.device->kind}, {"uuid", state.device->uuid}};
+  if (state.device)
+    json["device"] = {{"name", state.device->name}, {"kind", state.device->kind}, {"uuid", state.device->uuid}};
   json["times"] = state.kind();
   json["best"] = state.best;
   json["best_us"] = optional_number(state.best_us);

@@ -18,8 +18,10 @@ Result<void> write_best_files(Workplace& place, const Standing& best) {
 Result<void> save_best(Workplace& place, const Standing& best) {
   const Result<void> saved = write_best_files(place, best);
   if (!saved) return saved;
-  place.recorder.write(traces::Checkpoint{.candidate = best.id, .source_sha256 = best.compiled.source_sha256,
-                                          .cubin_sha256 = best.compiled.cubin_sha256, .us = best.us});
+  place.recorder.write(traces::Checkpoint{.candidate = best.id,
+                                          .source_sha256 = best.compiled.source_sha256,
+                                          .cubin_sha256 = best.compiled.cubin_sha256,
+                                          .us = best.us});
   return place.recorder.status();
 }
 

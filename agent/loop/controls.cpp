@@ -12,7 +12,8 @@ std::string member_of_args(const std::string& tensor) {
   for (std::size_t at = 0; at <= tensor.size();) {
     const std::size_t end = std::min(tensor.find('.', at), tensor.size());
     const std::string part = tensor.substr(at, end - at);
-    const bool number = !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c); });
+    const bool number =
+        !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c); });
     expression += number ? "[" + part + "]" : "." + part;
     at = end + 1;
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Kernels that must fail the gate, made for any task. A session whose control passes refuses to open: its gate is blind.
+// Kernels that must fail the gate, made for any task. A session whose control passes refuses to open: its gate is
+// blind.
 
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 namespace onelaunch::agent {
 
 struct ControlKernel {
-  std::string name;    // "zeros"
+  std::string name;  // "zeros"
   std::string source;
 };
 

@@ -25,7 +25,9 @@ struct SpentBefore {
   Spent operator()(const traces::Regrade&) const { return Spent::gate; }
   Spent operator()(const traces::ToolResult&) const { return Spent::tool; }
   template <class E>
-  Spent operator()(const E&) const { return Spent::idle; }
+  Spent operator()(const E&) const {
+    return Spent::idle;
+  }
 };
 
 }  // namespace
@@ -38,8 +40,10 @@ std::vector<Report> judged_history(const traces::SessionState& state, const std:
     const std::string& hash = attempt.candidate.source_sha256;
     if (!sources.contains(hash)) sources[hash] = traces::read_blob(run, hash).value_or("");
     Report report{.candidate = attempt.candidate.id,
-                  .proposal = {.source = sources[hash], .tunables = attempt.candidate.tunables,
-                               .parent = attempt.candidate.parent, .note = attempt.candidate.note,
+                  .proposal = {.source = sources[hash],
+                               .tunables = attempt.candidate.tunables,
+                               .parent = attempt.candidate.parent,
+                               .note = attempt.candidate.note,
                                .prediction_us = attempt.candidate.prediction_us}};
     report.verdict = verdict_of(*attempt.decision);
     report.outcome = attempt.decision->outcome;

@@ -14,17 +14,17 @@ double grade_limit_s(const Workplace& place) {
 
 // A time limit that the session's end or a wish to stop imposed says nothing about the candidate.
 bool cut_by_us(const Workplace& place, const sandbox::Outcome& outcome, Deadline end) {
-  const bool killed = std::holds_alternative<sandbox::TimedOut>(outcome) ||
-                      std::holds_alternative<sandbox::Crashed>(outcome);
+  const bool killed =
+      std::holds_alternative<sandbox::TimedOut>(outcome) || std::holds_alternative<sandbox::Crashed>(outcome);
   return killed && (place.stopping() || end.passed(place.clock));
 }
 
 Judgement unjudged(const Workplace& place, Deadline end, const std::string& why) {
   Judgement judgement;
   judgement.cut_short = place.stopping() || end.passed(place.clock);
-  judgement.why = place.stopping()              ? "the session was asked to stop"
+  judgement.why = place.stopping()          ? "the session was asked to stop"
                   : end.passed(place.clock) ? "the session's time for new work ran out"
-                                                : "our own failure: " + why;
+                                            : "our own failure: " + why;
   return judgement;
 }
 
@@ -89,9 +89,8 @@ Result<sandbox::Grade> run_grade(Workplace& place, const std::string& id, const 
                                  const sandbox::GradeRequest& request, Deadline end) {
   Result<sandbox::Grade> grade = [&] {
     const Spending spending(place.meter, Spent::gate);
-    return try_step(place, "grading", id, end, [&] {
-      return place.sandbox.grade(compiled, request, place.within(grade_limit_s(place), end));
-    });
+    return try_step(place, "grading", id, end,
+                    [&] { return place.sandbox.grade(compiled, request, place.within(grade_limit_s(place), end)); });
   }();
   if (grade) place.meter.move(Spent::gate, Spent::measure, grade->measure_s);
   return grade;

@@ -14,11 +14,11 @@
 namespace onelaunch::agent {
 
 struct Judgement {
-  bool judged = false;           // false: our failure or the session's end; `why` says which
-  bool cut_short = false;        // by the session's end or a wish to stop
+  bool judged = false;     // false: our failure or the session's end; `why` says which
+  bool cut_short = false;  // by the session's end or a wish to stop
   std::string why;
   sandbox::Compiled compiled;
-  sandbox::Grade grade;          // its outcome is the compile's when that did not pass
+  sandbox::Grade grade;                  // its outcome is the compile's when that did not pass
   std::optional<KeepDecision> screened;  // a quick check sufficed: it cannot be kept
   double grade_s = 0;
 

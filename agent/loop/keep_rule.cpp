@@ -13,9 +13,7 @@ std::string percent(double fraction) {
   return text;
 }
 
-std::string describe_gain(double gain) {
-  return gain >= 0 ? percent(gain) + " faster" : percent(-gain) + " slower";
-}
+std::string describe_gain(double gain) { return gain >= 0 ? percent(gain) + " faster" : percent(-gain) + " slower"; }
 
 std::map<std::int64_t, double> by_context(const std::vector<sandbox::Measurement>& times) {
   std::map<std::int64_t, double> us;
@@ -33,7 +31,9 @@ std::optional<KeepDecision> screen_modelled(const std::vector<sandbox::Measureme
     if (known == before.end() || !(known->second > 0)) continue;
     const double loss = time.us_median / known->second - 1;
     if (loss <= kContextLossMax) continue;
-    return KeepDecision{.keep = false, .us = 0, .ratio = 1 / (1 + loss),
+    return KeepDecision{.keep = false,
+                        .us = 0,
+                        .ratio = 1 / (1 + loss),
                         .reason = percent(loss) + " slower than the incumbent at context " +
                                   std::to_string(time.context) + ", in a quick check"};
   }

@@ -14,8 +14,8 @@ constexpr double kContextLossMax = 0.005;
 
 struct KeepDecision {
   bool keep = false;
-  double us = 0;             // the candidate's score
-  double ratio = 0;          // incumbent's score over the candidate's: above 1 is faster
+  double us = 0;     // the candidate's score
+  double ratio = 0;  // incumbent's score over the candidate's: above 1 is faster
   std::string reason;
 };
 

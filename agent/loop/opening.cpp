@@ -20,8 +20,11 @@ std::string format_us(double us) {
 
 void record_device(Workplace& place) {
   const sandbox::DeviceInfo& device = place.sandbox.device();
-  place.recorder.write(traces::DeviceSeen{.kind = device.kind, .name = device.name, .uuid = device.uuid,
-                                          .target = device.target, .nvrtc_version = device.nvrtc_version,
+  place.recorder.write(traces::DeviceSeen{.kind = device.kind,
+                                          .name = device.name,
+                                          .uuid = device.uuid,
+                                          .target = device.target,
+                                          .nvrtc_version = device.nvrtc_version,
                                           .sms = device.sms});
   place.observer.say("device", device.name + ", target " + device.target + ", NVRTC " + device.nvrtc_version +
                                    ", compiler confined by: " + device.containment);
@@ -29,8 +32,11 @@ void record_device(Workplace& place) {
 
 void record_ceilings(Workplace& place) {
   const sandbox::DeviceInfo& device = place.sandbox.device();
-  traces::Ceilings ceilings{.stream_tb_s = device.stream_tb_s, .grid_barrier_us = device.grid_barrier_us,
-                            .launch_us = device.launch_us, .modelled = device.kind == "emu", .floors = {}};
+  traces::Ceilings ceilings{.stream_tb_s = device.stream_tb_s,
+                            .grid_barrier_us = device.grid_barrier_us,
+                            .launch_us = device.launch_us,
+                            .modelled = device.kind == "emu",
+                            .floors = {}};
   std::string line;
   for (const tasks::SweepPoint& point : place.task.sweep) {
     const double bytes = tasks::token_cost(place.task, point.context).bytes();
@@ -51,7 +57,8 @@ void record_noise(Workplace& place) {
 void measure_baseline(Workplace& place, Deadline end, Opened& opened) {
   place.observer.busy("baseline eager");
   const Spending spending(place.meter, Spent::measure);
-  const auto baseline = try_step(place, "baseline eager", "", end, [&] { return place.sandbox.baseline("eager", end); });
+  const auto baseline =
+      try_step(place, "baseline eager", "", end, [&] { return place.sandbox.baseline("eager", end); });
   if (!baseline) {
     place.observer.say("baseline", "eager could not be run: " + baseline.error().message);
     return;
@@ -88,8 +95,8 @@ Result<void> check_control(Workplace& place, const ControlKernel& control, Deadl
   const Result<sandbox::Outcome> outcome = outcome_of_control(place, control, end);
   if (!outcome) return because(outcome.error(), "control " + control.name);
   const bool failed = std::holds_alternative<sandbox::WrongAnswer>(*outcome);
-  place.recorder.write(traces::Control{.name = control.name, .failed_as_it_must = failed,
-                                       .outcome = sandbox::name_of(*outcome)});
+  place.recorder.write(
+      traces::Control{.name = control.name, .failed_as_it_must = failed, .outcome = sandbox::name_of(*outcome)});
   if (failed) return {};
   if (std::holds_alternative<sandbox::Passed>(*outcome))
     return fail(Error::Kind::internal, "the control kernel `" + control.name +
@@ -114,13 +121,23 @@ Result<Standing> stand(const std::string& id, Proposal proposal, Judgement judge
     return fail(Error::Kind::internal, id + " does not pass: " + sandbox::explain(judgement.grade.outcome));
   proposal.tunables = judgement.compiled.tunables;
   const double us = sandbox::score_us(judgement.grade.times);
-  return Standing{.id = id, .proposal = std::move(proposal), .compiled = std::move(judgement.compiled),
-                  .times = std::move(judgement.grade.times), .us = us};
+  return Standing{.id = id,
+                  .proposal = std::move(proposal),
+                  .compiled = std::move(judgement.compiled),
+                  .times = std::move(judgement.grade.times),
+                  .us = us};
 }
 
 void record_seed(Workplace& place, const Standing& seed, const std::string& reason) {
-  place.recorder.write(traces::Decision{.candidate = seed.id, .verdict = "keep", .outcome = "passed", .us = seed.us,
-                                        .ratio = 1.0, .low = {}, .high = {}, .n = 1, .incumbent = "",
+  place.recorder.write(traces::Decision{.candidate = seed.id,
+                                        .verdict = "keep",
+                                        .outcome = "passed",
+                                        .us = seed.us,
+                                        .ratio = 1.0,
+                                        .low = {},
+                                        .high = {},
+                                        .n = 1,
+                                        .incumbent = "",
                                         .reason = reason});
 }
 
@@ -135,8 +152,11 @@ Result<Standing> grade_seed(Workplace& place, Judge& judge, const std::string& s
 Result<Proposal> recorded_proposal(const Workplace& place, const traces::Attempt& attempt) {
   const auto source = traces::read_blob(place.recorder.writer().run(), attempt.candidate.source_sha256);
   if (!source) return because(source.error(), "the source of " + attempt.candidate.id);
-  return Proposal{.source = *source, .tunables = attempt.candidate.tunables, .parent = attempt.candidate.parent,
-                  .note = attempt.candidate.note, .prediction_us = attempt.candidate.prediction_us};
+  return Proposal{.source = *source,
+                  .tunables = attempt.candidate.tunables,
+                  .parent = attempt.candidate.parent,
+                  .note = attempt.candidate.note,
+                  .prediction_us = attempt.candidate.prediction_us};
 }
 
 // The last candidate that was kept: a keep is on record before its checkpoint is.
@@ -161,8 +181,8 @@ Result<void> stand_kernels(Workplace& place, Judge& judge, const std::string& se
   const traces::Attempt* kept = last_kept(state);
   const std::string incumbent = kept ? kept->candidate.id : "";
   const bool known = !state.attempts.empty();
-  Result<Standing> seed = known ? measure_anew(place, judge, state.attempts.front(), end)
-                                : grade_seed(place, judge, seed_source, end);
+  Result<Standing> seed =
+      known ? measure_anew(place, judge, state.attempts.front(), end) : grade_seed(place, judge, seed_source, end);
   if (!seed) return because(seed.error(), "the seed kernel");
   record_seed(place, *seed, known ? "the seed, measured anew" : "the seed: what the session starts from");
   opened.seed = *seed;

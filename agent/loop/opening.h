@@ -14,15 +14,15 @@ namespace onelaunch::agent {
 // A judged kernel that others are compared with.
 struct Standing {
   std::string id;
-  Proposal proposal;             // tunables: all of them
+  Proposal proposal;  // tunables: all of them
   sandbox::Compiled compiled;
   std::vector<sandbox::Measurement> times;
-  double us = 0;                 // score
+  double us = 0;  // score
 };
 
 struct Opened {
   Standing seed, incumbent;
-  std::string baseline;          // name; empty when it could not be run
+  std::string baseline;  // name; empty when it could not be run
   std::optional<double> baseline_us;
 };
 

@@ -40,7 +40,10 @@ traces::Measurement measurement_event(const std::string& id, const sandbox::Meas
   event.n = time.n;
   event.raw = time.raw_us;
   for (const sandbox::PhaseTime& phase : time.phases)
-    event.phases.push_back({.name = phase.name, .bound = phase.bound, .us = phase.us, .dram_mb = phase.dram_mb,
+    event.phases.push_back({.name = phase.name,
+                            .bound = phase.bound,
+                            .us = phase.us,
+                            .dram_mb = phase.dram_mb,
                             .warp_instructions = phase.warp_instructions});
   return event;
 }
@@ -50,8 +53,11 @@ traces::Measurement measurement_event(const std::string& id, const sandbox::Meas
 std::vector<traces::ContextTime> context_times(const std::vector<sandbox::Measurement>& times) {
   std::vector<traces::ContextTime> list;
   for (const sandbox::Measurement& time : times)
-    list.push_back({.context = time.context, .us_median = time.us_median, .us_low = time.us_low,
-                    .us_high = time.us_high, .n = time.n});
+    list.push_back({.context = time.context,
+                    .us_median = time.us_median,
+                    .us_low = time.us_low,
+                    .us_high = time.us_high,
+                    .n = time.n});
   return list;
 }
 
@@ -77,8 +83,12 @@ void Recorder::candidate(const std::string& id, const Proposal& proposal) {
     status_ = because(blob.error(), "storing the source of " + id);
     return;
   }
-  write(traces::Candidate{.id = id, .parent = proposal.parent, .source_sha256 = *blob, .tunables = proposal.tunables,
-                          .note = proposal.note, .prediction_us = proposal.prediction_us});
+  write(traces::Candidate{.id = id,
+                          .parent = proposal.parent,
+                          .source_sha256 = *blob,
+                          .tunables = proposal.tunables,
+                          .note = proposal.note,
+                          .prediction_us = proposal.prediction_us});
 }
 
 void Recorder::compiled(const std::string& id, const sandbox::Compiled& compiled) {
@@ -95,8 +105,8 @@ void Recorder::compiled(const std::string& id, const sandbox::Compiled& compiled
   event.cubin_sha256 = compiled.cubin_sha256;
   write(event);
   if (const auto* refused = std::get_if<sandbox::Refused>(&compiled.outcome))
-    write(traces::Gate{.candidate = id, .stage = "static", .verdict = "fail", .test = refused->rule,
-                       .detail = refused->message});
+    write(traces::Gate{
+        .candidate = id, .stage = "static", .verdict = "fail", .test = refused->rule, .detail = refused->message});
 }
 
 void Recorder::graded(const std::string& id, const sandbox::Grade& grade) {
@@ -113,8 +123,11 @@ void Recorder::infra_error(const std::string& what, const std::string& candidate
 void Recorder::baseline(const sandbox::BaselineResult& baseline) {
   const bool correct = !baseline.times.empty() && std::all_of(baseline.gates.begin(), baseline.gates.end(),
                                                               [](const auto& gate) { return gate.passed; });
-  write(traces::Baseline{.name = baseline.name, .kind = kind_of(baseline.times), .times = context_times(baseline.times),
-                         .launches = baseline.launches, .correct = correct});
+  write(traces::Baseline{.name = baseline.name,
+                         .kind = kind_of(baseline.times),
+                         .times = context_times(baseline.times),
+                         .launches = baseline.launches,
+                         .correct = correct});
 }
 
 void Recorder::regrade(const std::string& id, const sandbox::Grade& grade, std::uint64_t seed) {

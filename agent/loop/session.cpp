@@ -46,8 +46,15 @@ Session::Session(const tasks::Task& task, std::string seed_source, SessionPorts 
       budget_(ports.clock, options_.wall, Seconds(ports.writer.active_s())),
       meter_(ports.clock),
       recorder_(ports.writer, ports.clock, continuation_ ? continuation_->state : traces::SessionState{}),
-      place_{.task = task, .sandbox = ports.sandbox, .clock = ports.clock, .observer = ports.observer,
-             .stop = ports.stop, .recorder = recorder_, .budget = budget_, .meter = meter_, .limits = options_.limits},
+      place_{.task = task,
+             .sandbox = ports.sandbox,
+             .clock = ports.clock,
+             .observer = ports.observer,
+             .stop = ports.stop,
+             .recorder = recorder_,
+             .budget = budget_,
+             .meter = meter_,
+             .limits = options_.limits},
       judge_(place_),
       weight_seed_(options_.session_seed ? *options_.session_seed : random_seed()) {
   if (continuation_)
@@ -60,9 +67,8 @@ Result<SessionResult> Session::run() {
     const bool stopped = place_.stopping(), late = budget_.work_end().passed(ports_.clock);
     if (stopped) return close(StopReason::interrupted, "stopped before the first candidate");
     if (late) return close(StopReason::cap, "the time was used before the first candidate");
-    return close(StopReason::error, opened.error().message).and_then([&](const SessionResult&) -> Result<SessionResult> {
-      return because(opened.error());
-    });
+    return close(StopReason::error, opened.error().message)
+        .and_then([&](const SessionResult&) -> Result<SessionResult> { return because(opened.error()); });
   }
   const StopReason reason = loop();
   return close(reason, reason == StopReason::error ? failure_ : "");
@@ -72,8 +78,10 @@ Result<void> Session::start() {
   const sandbox::DeviceInfo& device = ports_.sandbox.device();
   if (continuation_) {
     const auto& before = continuation_->state.device;
-    recorder_.write(traces::Resume{.previous_uuid = before ? before->uuid : "", .uuid = device.uuid,
-                                   .spent_s = budget_.spent().count(), .recovered_events = continuation_->events,
+    recorder_.write(traces::Resume{.previous_uuid = before ? before->uuid : "",
+                                   .uuid = device.uuid,
+                                   .spent_s = budget_.spent().count(),
+                                   .recovered_events = continuation_->events,
                                    .torn_line = continuation_->torn_line});
     if (const auto& begun = continuation_->state.start; begun && begun->wall_s != options_.wall.count())
       recorder_.write(traces::Note{.author = "onelaunch", .text = "the cap is now " + print_duration(options_.wall)});
@@ -98,8 +106,8 @@ Result<void> Session::start() {
 }
 
 Result<void> Session::open() {
-  const auto weights = try_step(place_, "weights", "", budget_.work_end(),
-                                [&] { return ports_.sandbox.use_weights(weight_seed_); });
+  const auto weights =
+      try_step(place_, "weights", "", budget_.work_end(), [&] { return ports_.sandbox.use_weights(weight_seed_); });
   if (!weights) return because(weights.error(), "making the weights");
   Result<Opened> opened = open_session(place_, judge_, seed_source_);
   if (!opened) return because(opened.error());
@@ -109,7 +117,9 @@ Result<void> Session::open() {
 }
 
 Brief Session::brief() const {
-  return {.task = place_.task.name, .variant = place_.task.variant, .seed_source = opened_->seed.proposal.source,
+  return {.task = place_.task.name,
+          .variant = place_.task.variant,
+          .seed_source = opened_->seed.proposal.source,
           .history = judged_history(recorder_.state(), recorder_.writer().run())};
 }
 
@@ -144,7 +154,9 @@ std::optional<Session::Entrant> Session::next_entrant() {
   const bool over = place_.stopping() || budget_.work_end().passed(ports_.clock);
   if (!proposal && !over) give_up(proposal.error().message);
   if (!proposal || !*proposal) return std::nullopt;
-  Entrant entrant{.id = "c" + std::to_string(recorder_.state().attempts.size()), .proposal = std::move(**proposal), .compiling = {}};
+  Entrant entrant{.id = "c" + std::to_string(recorder_.state().attempts.size()),
+                  .proposal = std::move(**proposal),
+                  .compiling = {}};
   if (entrant.proposal.parent.empty()) entrant.proposal.parent = opened_->incumbent.id;
   fill_defaults(entrant.proposal);
   recorder_.candidate(entrant.id, entrant.proposal);
@@ -154,8 +166,8 @@ std::optional<Session::Entrant> Session::next_entrant() {
 
 void Session::judge(Entrant entrant) {
   const Seconds start = ports_.clock.now();
-  Judgement judgement =
-      judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end(), opened_->incumbent.times);
+  Judgement judgement = judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end(),
+                                     opened_->incumbent.times);
   last_judgement_s_ = (ports_.clock.now() - start).count();
   lost_in_a_row_ = judgement.judged || judgement.cut_short ? 0 : lost_in_a_row_ + 1;
   if (lost_in_a_row_ > 0) failure_ = judgement.why;
@@ -199,12 +211,15 @@ Report Session::decide(const Entrant& entrant, Judgement& judgement) {
 }
 
 void Session::keep(const Entrant& entrant, Judgement& judgement, double us) {
-  Standing best{.id = entrant.id, .proposal = entrant.proposal, .compiled = std::move(judgement.compiled),
-                .times = std::move(judgement.grade.times), .us = us};
+  Standing best{.id = entrant.id,
+                .proposal = entrant.proposal,
+                .compiled = std::move(judgement.compiled),
+                .times = std::move(judgement.grade.times),
+                .us = us};
   best.proposal.tunables = best.compiled.tunables;
   opened_->incumbent = std::move(best);
-  const auto saved = try_step(place_, "checkpoint", entrant.id, budget_.end(),
-                              [&] { return save_best(place_, opened_->incumbent); });
+  const auto saved =
+      try_step(place_, "checkpoint", entrant.id, budget_.end(), [&] { return save_best(place_, opened_->incumbent); });
   if (!saved) give_up(saved.error().message);  // a kept kernel that cannot be saved
 }
 
@@ -239,11 +254,17 @@ Result<SessionResult> Session::close(StopReason reason, const std::string& detai
   result.decisions = recorder_.state().decisions;
   result.kept = recorder_.state().kept;
   result.attribution_s = meter_.totals();
-  recorder_.write(traces::SessionEnd{.reason = name_of(reason), .detail = detail, .best = result.best,
-                                     .best_us = result.best_us, .over_seed = ratio(result.seed_us, result.best_us),
+  recorder_.write(traces::SessionEnd{.reason = name_of(reason),
+                                     .detail = detail,
+                                     .best = result.best,
+                                     .best_us = result.best_us,
+                                     .over_seed = ratio(result.seed_us, result.best_us),
                                      .over_baseline = ratio(result.baseline_us, result.best_us),
-                                     .baseline = result.baseline, .decisions = result.decisions, .kept = result.kept,
-                                     .attribution_s = result.attribution_s, .session_seed = weight_seed_});
+                                     .baseline = result.baseline,
+                                     .decisions = result.decisions,
+                                     .kept = result.kept,
+                                     .attribution_s = result.attribution_s,
+                                     .session_seed = weight_seed_});
   result.active_s = recorder_.writer().active_s();
   if (!recorder_.status()) return because(recorder_.status().error());
   if (const Result<void> bundled = write_bundle(recorder_); !bundled) return because(bundled.error());
@@ -254,8 +275,10 @@ Result<SessionResult> Session::close(StopReason reason, const std::string& detai
 void Session::publish(SessionResult& result, Regraded regraded) {
   if (options_.publish.empty() || regraded != Regraded::passed || opened_->incumbent.id == opened_->seed.id) return;
   const Result<std::filesystem::path> place = publish_best(recorder_.writer().run(), options_.publish);
-  if (place) result.published = *place;
-  else recorder_.infra_error(place.error().message, opened_->incumbent.id);
+  if (place)
+    result.published = *place;
+  else
+    recorder_.infra_error(place.error().message, opened_->incumbent.id);
 }
 
 }  // namespace onelaunch::agent

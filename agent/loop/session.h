@@ -37,8 +37,8 @@ struct SessionOptions {
   double min_gain = 0.003;                    // fraction
   std::optional<std::uint64_t> session_seed;  // of the weights; secret and random when absent
   std::string harness_version;
-  std::string device = "emu";                 // as asked for
-  std::filesystem::path publish;              // folder for <sha12>/; empty: not published
+  std::string device = "emu";     // as asked for
+  std::filesystem::path publish;  // folder for <sha12>/; empty: not published
   SessionLimits limits;
 };
 
@@ -57,8 +57,8 @@ struct SessionResult {
   std::optional<double> best_us, seed_us, baseline_us;
   std::string kind = "modelled";
   int decisions = 0, kept = 0;
-  bool verified = false;                      // the closing re-grade passed
-  std::filesystem::path published;            // empty when nothing was
+  bool verified = false;            // the closing re-grade passed
+  std::filesystem::path published;  // empty when nothing was
   double active_s = 0;
   std::map<std::string, double> attribution_s;
 };
@@ -105,8 +105,8 @@ class Session {
   Judge judge_;
   std::uint64_t weight_seed_ = 0;
   std::optional<Opened> opened_;
-  int lost_in_a_row_ = 0;      // candidates, to failures of ours
-  std::string failure_;        // the last of them
+  int lost_in_a_row_ = 0;  // candidates, to failures of ours
+  std::string failure_;    // the last of them
   double last_judgement_s_ = 0;
 };
 

@@ -26,7 +26,7 @@ struct Workplace {
   Budget& budget;
   TimeMeter& meter;
   SessionLimits limits;
-  int stops_tolerated = 0;   // wishes to stop that have been heeded already
+  int stops_tolerated = 0;  // wishes to stop that have been heeded already
 
   bool stopping() const { return stop.times() > stops_tolerated; }
   // At most `seconds` from now, and never past the session's own end.

@@ -8,9 +8,9 @@
 namespace onelaunch::agent {
 namespace {
 
-constexpr int kPairsPerRestart = 12;        // random pairs tried before a random restart
-constexpr int kDrawsMax = 64;               // random draws before a random move is given up
-constexpr int kFailuresThatTell = 3;        // of one value, with no pass: it is left for last
+constexpr int kPairsPerRestart = 12;  // random pairs tried before a random restart
+constexpr int kDrawsMax = 64;         // random draws before a random move is given up
+constexpr int kFailuresThatTell = 3;  // of one value, with no pass: it is left for last
 
 std::string describe(const SearchSpace& space, const Point& from, const Point& to) {
   std::string text;

@@ -31,7 +31,7 @@ class Tuner final : public Agent {
   bool looks_ahead() const override { return true; }
 
  private:
-  struct Base {                // where a descent stands
+  struct Base {  // where a descent stands
     Point point;
     double us = 0;
   };
@@ -45,7 +45,7 @@ class Tuner final : public Agent {
   bool is_hopeless(const Point& point) const;
   std::optional<double> score(const Report& report) const;
   void learn(const Point& point, const Report& report);
-  int below(int limit);        // uniform in 0 to limit - 1, the same on every platform
+  int below(int limit);  // uniform in 0 to limit - 1, the same on every platform
   Proposal propose(const Point& point, const std::string& note);
 
   std::string source_;
@@ -54,12 +54,12 @@ class Tuner final : public Agent {
   std::set<Point> proposed_;
   std::map<std::pair<std::size_t, int>, std::pair<int, int>> tried_;  // (tunable, value) -> passed, failed
   std::optional<Base> best_;
-  std::optional<Base> descent_;          // its point is the best of the present descent
-  std::size_t dimension_ = 0;            // that the descent is in
-  int barren_dimensions_ = 0;            // gone through in a row without a gain
-  int explored_ = 0;                     // points proposed by chance since the last gain
-  std::optional<Point> restart_;         // proposed as the start of a new descent, not judged yet
-  std::uint64_t scan_ = 0;               // points below this number have been proposed
+  std::optional<Base> descent_;   // its point is the best of the present descent
+  std::size_t dimension_ = 0;     // that the descent is in
+  int barren_dimensions_ = 0;     // gone through in a row without a gain
+  int explored_ = 0;              // points proposed by chance since the last gain
+  std::optional<Point> restart_;  // proposed as the start of a new descent, not judged yet
+  std::uint64_t scan_ = 0;        // points below this number have been proposed
   std::string note_;
 };
 

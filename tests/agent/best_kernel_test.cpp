@@ -11,7 +11,8 @@ namespace {
 std::string content(const std::filesystem::path& path) { return read_file(path, 1 << 20).value_or("<none>"); }
 
 TEST(WithDefaults, SetsTheDefaultsOfTheDeclaredTunablesOnly) {
-  const std::string source = "OL_TUNABLE(BLOCK, 128, 128, 256)\nOL_TUNABLE ( ROWS ,\n 2 , 2, 4)\nOL_TUNABLE(BLOCKS, 1, 2)\n";
+  const std::string source =
+      "OL_TUNABLE(BLOCK, 128, 128, 256)\nOL_TUNABLE ( ROWS ,\n 2 , 2, 4)\nOL_TUNABLE(BLOCKS, 1, 2)\n";
   EXPECT_EQ(with_defaults(source, {{"BLOCK", "256"}, {"ROWS", "4"}, {"NONE", "7"}}),
             "OL_TUNABLE(BLOCK, 256, 128, 256)\nOL_TUNABLE ( ROWS ,\n 4 , 2, 4)\nOL_TUNABLE(BLOCKS, 1, 2)\n");
 }

@@ -36,8 +36,16 @@ TEST(ReportText, NamesTheKindOfEveryTime) {
 
 TEST(GradeText, ShowsWhatWasGotAndWhatWasWanted) {
   sandbox::Grade grade;
-  grade.gates.push_back({.stage = "correctness", .passed = false, .test = "element", .tensor = "y", .index = 3, .got = 1.5,
-                         .want = 2.5, .tolerance = 0.1, .context = 32, .step = 1});
+  grade.gates.push_back({.stage = "correctness",
+                         .passed = false,
+                         .test = "element",
+                         .tensor = "y",
+                         .index = 3,
+                         .got = 1.5,
+                         .want = 2.5,
+                         .tolerance = 0.1,
+                         .context = 32,
+                         .step = 1});
   const std::string text = grade_text(grade);
   EXPECT_NE(text.find("FAIL"), std::string::npos);
   EXPECT_NE(text.find("got 1.5, want 2.5"), std::string::npos) << text;

@@ -23,7 +23,8 @@ TEST_F(ExternalAgentTest, PassesASubmissionToTheSessionAndItsReportBack) {
   auto agent = ExternalAgent::listen(run.path(), clock, stop);
   ASSERT_TRUE(agent) << agent.error().message;
   auto client = std::async(std::launch::async, [&] {
-    return submit(run.path(), {.source = "kernel", .tunables = {{"A", "2"}}, .parent = "", .note = "why", .prediction_us = 85.0});
+    return submit(run.path(),
+                  {.source = "kernel", .tunables = {{"A", "2"}}, .parent = "", .note = "why", .prediction_us = 85.0});
   });
   const auto proposal = agent->ask(soon());
   ASSERT_TRUE(proposal && *proposal);
@@ -31,7 +32,8 @@ TEST_F(ExternalAgentTest, PassesASubmissionToTheSessionAndItsReportBack) {
   EXPECT_EQ((*proposal)->tunables.at("A"), "2");
   EXPECT_EQ((*proposal)->note, "why");
   EXPECT_DOUBLE_EQ(*(*proposal)->prediction_us, 85);
-  Report report{.candidate = "c1", .proposal = **proposal, .verdict = Verdict::keep, .outcome = "passed", .reason = "faster"};
+  Report report{
+      .candidate = "c1", .proposal = **proposal, .verdict = Verdict::keep, .outcome = "passed", .reason = "faster"};
   report.us = 81.5;
   report.times = {{.context = 32, .us = 81.5}};
   agent->tell(report);
@@ -74,7 +76,10 @@ TEST_F(ExternalAgentTest, SaysWhenNoSessionIsOpen) {
 }
 
 TEST_F(ExternalAgentTest, ReplacesTheSocketOfAKilledSessionAndRemovesItsOwn) {
-  { auto left_behind = listen_in(run.path()); ASSERT_TRUE(left_behind); }
+  {
+    auto left_behind = listen_in(run.path());
+    ASSERT_TRUE(left_behind);
+  }
   ASSERT_TRUE(std::filesystem::exists(run.path() / kSocketName));
   { ASSERT_TRUE(ExternalAgent::listen(run.path(), clock, stop)); }
   EXPECT_FALSE(std::filesystem::exists(run.path() / kSocketName));

@@ -22,9 +22,7 @@ TEST(KeepRule, KeepsAGainAboveTheLeastOne) {
   EXPECT_NEAR(decision.ratio, 100.0 / 99, 1e-12);
 }
 
-TEST(KeepRule, RevertsAGainThatIsTooSmall) {
-  EXPECT_FALSE(decide_modelled(times({100}), times({99.8}), 0.003).keep);
-}
+TEST(KeepRule, RevertsAGainThatIsTooSmall) { EXPECT_FALSE(decide_modelled(times({100}), times({99.8}), 0.003).keep); }
 
 TEST(KeepRule, RevertsTheSameTimeEvenWhenNoGainIsAsked) {
   EXPECT_FALSE(decide_modelled(times({100}), times({100}), 0).keep);

@@ -59,7 +59,8 @@ struct SessionTest : testing::Test {
 
   std::vector<traces::Record> records() const {
     std::vector<traces::Record> all;
-    const auto read = traces::read_trace(folder.path() / "run", [&](const traces::Record& r) { return all.push_back(r), true; });
+    const auto read =
+        traces::read_trace(folder.path() / "run", [&](const traces::Record& r) { return all.push_back(r), true; });
     EXPECT_TRUE(read) << read.error().message;
     return all;
   }
@@ -301,7 +302,8 @@ TEST_F(SessionTest, CompilesTheNextCandidateBeforeTheFirstIsJudged) {
     if (const auto* c = std::get_if<traces::Candidate>(&record.event)) order.push_back("propose " + c->id);
     if (const auto* d = std::get_if<traces::Decision>(&record.event)) order.push_back("decide " + d->candidate);
   }
-  const std::vector<std::string> expected = {"propose c0", "decide c0", "propose c1", "propose c2", "decide c1", "decide c2"};
+  const std::vector<std::string> expected = {"propose c0", "decide c0", "propose c1",
+                                             "propose c2", "decide c1", "decide c2"};
   EXPECT_EQ(order, expected);
 }
 
@@ -313,7 +315,8 @@ TEST_F(SessionTest, AttributesEverySecondOfTheSession) {
   double sum = 0;
   for (const auto& [kind, seconds] : events<traces::SessionEnd>().at(0).attribution_s) sum += seconds;
   EXPECT_NEAR(sum, result->active_s, 1e-6);
-  EXPECT_DOUBLE_EQ(result->attribution_s.at("measure"), 0.25 * (3 + 0.125)) << "seed, quick and full check of c1, re-grade";
+  EXPECT_DOUBLE_EQ(result->attribution_s.at("measure"), 0.25 * (3 + 0.125))
+      << "seed, quick and full check of c1, re-grade";
 }
 
 TEST_F(SessionTest, ContinuesAKilledSessionFromItsLastKeep) {

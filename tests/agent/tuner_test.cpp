@@ -137,7 +137,8 @@ TEST(Tuner, MayBeAskedAheadOfTheAnswer) {
 TEST(Tuner, NeverRepeatsWhatWasJudgedBeforeAResume) {
   Brief brief = brief_with_seed(200);
   brief.history.push_back(report_of({.source = kSource, .tunables = {{"A", "2"}, {"B", "1"}, {"C", "1"}}}, 190.0));
-  brief.history.push_back(report_of({.source = kSource, .tunables = {{"A", "4"}, {"B", "1"}, {"C", "1"}}}, std::nullopt));
+  brief.history.push_back(
+      report_of({.source = kSource, .tunables = {{"A", "4"}, {"B", "1"}, {"C", "1"}}}, std::nullopt));
   Tuner tuner;
   ASSERT_TRUE(tuner.begin(brief));
   int proposals = 0;

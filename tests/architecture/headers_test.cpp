@@ -11,7 +11,10 @@ namespace {
 
 constexpr int kShards = 4;
 
-struct Output { int status; std::string text; };
+struct Output {
+  int status;
+  std::string text;
+};
 
 Output run(const std::string& command) {
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");

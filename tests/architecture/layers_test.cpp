@@ -25,7 +25,8 @@ const std::map<std::string, Layers>& allowed() {
       {"agent/loop", {"sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/tuner", {"agent/loop", "sandbox/host", "sandbox/protocol", "base"}},
       {"agent/external", {"agent/loop", "sandbox/protocol", "base"}},
-      {"agent/cli", {"agent/external", "agent/loop", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
+      {"agent/cli",
+       {"agent/external", "agent/loop", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
   };
   return table;
 }
@@ -40,7 +41,8 @@ std::string layer_of(const std::string& path) {
 // Empty when the include is fine; else why not.
 std::string objection(const std::string& file, const std::string& include) {
   const std::string from = layer_of(file), to = layer_of(include);
-  const bool ours = include.starts_with("agent/") || include.starts_with("sandbox/") || !to.empty() || include.starts_with("tests/");
+  const bool ours =
+      include.starts_with("agent/") || include.starts_with("sandbox/") || !to.empty() || include.starts_with("tests/");
   if (!ours || from == to) return "";
   const Layers& may = allowed().at(from);
   if (!to.empty() && std::find(may.begin(), may.end(), to) != may.end()) return "";
@@ -72,7 +74,8 @@ TEST(Layers, ForbiddenIncludesWouldBeSeen) {
 TEST(Layers, OnlyTheWorkerKnowsCuda) {
   for (const auto& file : source_files({".h", ".cpp"})) {
     const std::string path = file.string();
-    if (path.starts_with("sandbox/worker/") || path.starts_with("sandbox/cuda/") || path.starts_with("tests/")) continue;
+    if (path.starts_with("sandbox/worker/") || path.starts_with("sandbox/cuda/") || path.starts_with("tests/"))
+      continue;
     for (const std::string& include : includes_of(text_of(file)))
       for (const char* header : {"cuda.h", "nvrtc.h", "cuda_runtime.h", "cupti.h", "nvml.h"})
         EXPECT_NE(include, header) << path;
@@ -90,7 +93,8 @@ TEST(Layers, TheKimiTaskIsKnownToItsFolderOnly) {
     const std::string path = file.string();
     if (path.starts_with("tests/") || path.starts_with("agent/cli/")) continue;  // examples in help texts
     std::string text = text_of(file);
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     EXPECT_EQ(text.find("kimi"), std::string::npos) << path;
   }
 }

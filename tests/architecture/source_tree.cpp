@@ -40,7 +40,8 @@ std::vector<std::string> includes_of(const std::string& text) {
     if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
     const std::size_t begin = line.find_first_of("\"<", word + 7);
     const std::size_t end = line.find_first_of("\">", begin + 1);
-    if (begin != std::string::npos && end != std::string::npos) includes.push_back(line.substr(begin + 1, end - begin - 1));
+    if (begin != std::string::npos && end != std::string::npos)
+      includes.push_back(line.substr(begin + 1, end - begin - 1));
   }
   return includes;
 }

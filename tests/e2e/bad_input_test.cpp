@@ -18,7 +18,8 @@ struct BadInput : testing::Test {
   }
   // Grades a kernel for rmsnorm_linear.
   Ended eval(const std::string& source) const {
-    return run({"eval", "rmsnorm_linear", write("kernel.cu", source), "--variant", "tiny", "--check", "quick", "--limit", "10s"});
+    return run({"eval", "rmsnorm_linear", write("kernel.cu", source), "--variant", "tiny", "--check", "quick",
+                "--limit", "10s"});
   }
   TemporaryFolder folder;
 };
@@ -82,8 +83,17 @@ TEST_F(BadInput, AnUnknownSubcommandAndNoSubcommandAreUsageErrors) {
 }
 
 TEST_F(BadInput, EverySubcommandHelpsWithAnExample) {
-  for (const std::vector<std::string>& command : {std::vector<std::string>{"doctor"}, {"run"}, {"eval"}, {"submit"}, {"replay"}, {"leaderboard"},
-                                                 {"trace", "verify"}, {"tasks", "list"}, {"tasks", "show"}, {"tasks", "dump"}, {"tasks", "check"}}) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"doctor"},
+                                                  {"run"},
+                                                  {"eval"},
+                                                  {"submit"},
+                                                  {"replay"},
+                                                  {"leaderboard"},
+                                                  {"trace", "verify"},
+                                                  {"tasks", "list"},
+                                                  {"tasks", "show"},
+                                                  {"tasks", "dump"},
+                                                  {"tasks", "check"}}) {
     std::vector<std::string> words = command;
     words.push_back("--help");
     const Ended ended = run(words);
@@ -93,12 +103,11 @@ TEST_F(BadInput, EverySubcommandHelpsWithAnExample) {
 }
 
 TEST_F(BadInput, AKernelWithoutTheEntryIsRejected) {
-  expect(eval(kHeader + "OL_LAUNCH(.block = 32, .grid = 1);\nextern \"C\" __global__ void other() {}\n"), 3, "megakernel");
+  expect(eval(kHeader + "OL_LAUNCH(.block = 32, .grid = 1);\nextern \"C\" __global__ void other() {}\n"), 3,
+         "megakernel");
 }
 
-TEST_F(BadInput, AKernelWithoutDeclarationsIsRejected) {
-  expect(eval(kHeader + kEntry + " {}\n"), 3, "OL_LAUNCH");
-}
+TEST_F(BadInput, AKernelWithoutDeclarationsIsRejected) { expect(eval(kHeader + kEntry + " {}\n"), 3, "OL_LAUNCH"); }
 
 TEST_F(BadInput, MoreBlocksThanFitAtOnceAreRejectedWithTheNumbers) {
   expect(eval(kHeader + "OL_LAUNCH(.block = 1024, .grid = 100000);\n" + kEntry + " {}\n"), 3, "100000");

@@ -25,7 +25,8 @@ TEST_F(Commands, ListsTheTasks) {
 TEST_F(Commands, ShowsTheLedgerOfAFullSizeTask) {
   const Ended ended = run({"tasks", "show", "kimi_linear_decode"});
   EXPECT_EQ(ended.code, 0) << ended.out;
-  for (const char* megabytes : {"243.", "250.", "259."}) EXPECT_NE(ended.out.find(megabytes), std::string::npos) << ended.out;
+  for (const char* megabytes : {"243.", "250.", "259."})
+    EXPECT_NE(ended.out.find(megabytes), std::string::npos) << ended.out;
 }
 
 TEST_F(Commands, PrintsTheHeaderThatKernelsInclude) {
@@ -36,7 +37,8 @@ TEST_F(Commands, PrintsTheHeaderThatKernelsInclude) {
 
 TEST_F(Commands, DumpsTensorsInAFormatThatOthersRead) {
   const std::string out = (folder.path() / "dump").string();
-  const Ended ended = run({"tasks", "dump", "rmsnorm_linear", "--variant", "tiny", "--seed", "7", "--steps", "2", "--out", out});
+  const Ended ended =
+      run({"tasks", "dump", "rmsnorm_linear", "--variant", "tiny", "--seed", "7", "--steps", "2", "--out", out});
   ASSERT_EQ(ended.code, 0) << ended.out;
   const std::string file = read_file(out + "/steps.safetensors", 1 << 24).value_or("");
   ASSERT_GT(file.size(), 8u);

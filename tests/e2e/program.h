@@ -10,8 +10,8 @@
 namespace onelaunch::e2e {
 
 struct Ended {
-  int code = -1;             // exit status; 128 + signal when it was killed
-  std::string out;           // standard output and error together
+  int code = -1;    // exit status; 128 + signal when it was killed
+  std::string out;  // standard output and error together
 };
 
 // A started program whose output is read line by line. Killed when destroyed before its end.

@@ -49,7 +49,9 @@ struct E2e : testing::Test {
   TemporaryFolder folder;
 };
 
-std::string seed_kernel() { return read_file(std::string(ONELAUNCH_TASKS_FOLDER) + "/rmsnorm_linear/seed.cu", 1 << 20).value_or(""); }
+std::string seed_kernel() {
+  return read_file(std::string(ONELAUNCH_TASKS_FOLDER) + "/rmsnorm_linear/seed.cu", 1 << 20).value_or("");
+}
 
 TEST_F(E2e, RunsASessionThatEndsByItselfAndLeavesEverythingBehind) {
   const Ended ended = run(session({"--wall", "5s", "--out", path("run")}));
@@ -119,8 +121,8 @@ TEST_F(E2e, SurvivesKillAtAnyMomentAndResumes) {
 }
 
 TEST_F(E2e, TakesKernelsFromOutsideAndEndsCleanlyOnCtrlC) {
-  Program program(command({"run", "rmsnorm_linear", "--variant", "tiny", "--agent", "external", "--wall", "120s", "--out",
-                           path("run"), "--publish", path("published")}),
+  Program program(command({"run", "rmsnorm_linear", "--variant", "tiny", "--agent", "external", "--wall", "120s",
+                           "--out", path("run"), "--publish", path("published")}),
                   folder.path().string());
   ASSERT_TRUE(program.read_until("seed ")) << program.output();
   write("same.cu", seed_kernel());
@@ -155,11 +157,14 @@ TEST_F(E2e, PrintsItsResultAsJsonForPrograms) {
 TEST_F(E2e, ReportsAFullDiskAsItsOwnErrorAndKeepsTheTraceReadable) {
   // A small file system of our own stands for a full disk.
   std::filesystem::create_directory(path("small"));
-  const std::string script = "mount -t tmpfs -o size=96k none '" + path("small") + "' || exit 99; '" + onelaunch_path() +
-                             "' run rmsnorm_linear --variant tiny --wall 20s --out '" + path("small") + "/run' --publish '" +
-                             path("published") + "'; code=$?; cp -r '" + path("small") + "/run' '" + path("copy") + "'; exit $code";
-  const Ended ended = Program({"/usr/bin/env", "unshare", "-r", "-m", "sh", "-c", script}, folder.path().string()).wait();
-  if (ended.code == 99 || ended.out.find("unshare") != std::string::npos) GTEST_SKIP() << "no mount namespace here: " << ended.out;
+  const std::string script = "mount -t tmpfs -o size=96k none '" + path("small") + "' || exit 99; '" +
+                             onelaunch_path() + "' run rmsnorm_linear --variant tiny --wall 20s --out '" +
+                             path("small") + "/run' --publish '" + path("published") + "'; code=$?; cp -r '" +
+                             path("small") + "/run' '" + path("copy") + "'; exit $code";
+  const Ended ended =
+      Program({"/usr/bin/env", "unshare", "-r", "-m", "sh", "-c", script}, folder.path().string()).wait();
+  if (ended.code == 99 || ended.out.find("unshare") != std::string::npos)
+    GTEST_SKIP() << "no mount namespace here: " << ended.out;
   EXPECT_EQ(ended.code, 1) << ended.out;
   EXPECT_NE(ended.out.find("No space left"), std::string::npos) << ended.out;
   EXPECT_TRUE(traces::read_trace(path("copy"), [](const traces::Record&) { return true; }));

@@ -21,7 +21,7 @@ class FakeSandbox final : public sandbox::Sandbox {
   struct Behaviour {
     sandbox::Outcome compile = sandbox::Passed{}, grade = sandbox::Passed{};
     double us = 100;
-    double grade_s = 1;      // taken from the fake clock
+    double grade_s = 1;  // taken from the fake clock
   };
   using Script = std::function<Behaviour(const sandbox::TunableValues&)>;
 
