@@ -98,7 +98,7 @@ struct Program {
   // Addresses of module variables (.global, .const) are assigned at load: see LoadedModule.
 };
 
-// Addresses (EMULATOR.md section 6). Global and constant addresses are host addresses.
+// Windows of the generic address space. Global and constant addresses are host addresses.
 constexpr std::uint64_t kSharedWindow = 0x0100ull << 48;
 constexpr std::uint64_t kLocalWindow = 0x0200ull << 48;
 constexpr std::uint64_t kParamWindow = 0x0300ull << 48;
