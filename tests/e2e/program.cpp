@@ -51,7 +51,9 @@ bool Program::read_until(const std::string& text) {
   }
 }
 
-void Program::signal(int number) { ::kill(pid_, number); }
+void Program::signal(int number) {
+  if (pid_ > 0) ::kill(pid_, number);
+}
 
 Ended Program::wait() {
   while (read_some()) {
