@@ -80,7 +80,8 @@ class Lowering {
   Result<void> add(const Instruction& source, const FunctionCopy& copy) {
     KernelInstruction result = start(source, copy);
     if (source.opcode == "ret" && copy.return_label >= 0) {
-      add_return(std::move(result), copy.return_label);
+      const bool falls_through = source.guard < 0 && &source == &copy.function->instructions.back();
+      if (!falls_through) add_return(std::move(result), copy.return_label);
       return {};
     }
     if (source.opcode == "brx") return add_indexed_branch(source, copy);
