@@ -24,7 +24,8 @@ Outcome outcome_of(const LaunchResult& launch, const std::string& entry, double 
   if (launch.faults.size() > kFaultsShown)
     message += "\nand " + std::to_string(launch.faults.size() - kFaultsShown) + " more";
   const std::string& kind = launch.faults.front().kind;
-  if (kind == "time_limit" || kind == "instruction_limit") return TimedOut{entry + " (" + message + ")", limit_s};
+  if (kind == "time_limit") return TimedOut{entry + " (" + message + ")", limit_s};
+  if (kind == "instruction_limit") return TimedOut{entry + " (" + message + ")", launch.host_seconds};
   if (kind == "not_implemented") return Refused{kind, message};
   return Faulted{kind, entry + ": " + message};
 }

@@ -10,12 +10,21 @@
 #include "sandbox/host/grade_plan.h"
 #include "sandbox/host/measure.h"
 #include "sandbox/host/static_gate.h"
+#include "tasks/floor.h"
 
 namespace onelaunch::sandbox {
 namespace {
 
 // Nothing: go on. An outcome: the grade ends with it.
 using Step = Result<std::optional<Outcome>>;
+
+// Far beyond what a slow but honest kernel takes: one that gets there will not return. Unlike a limit in seconds it
+// falls on every machine at the same instruction.
+std::uint64_t instructions_max(const GradeBench& bench, std::int64_t context) {
+  if (bench.limits.instructions != 0) return bench.limits.instructions;
+  constexpr double kBase = 2e9, kPerByte = 40;
+  return static_cast<std::uint64_t>(kBase + kPerByte * tasks::token_cost(bench.task, context).bytes());
+}
 
 // One grade in progress.
 class Grading {
@@ -82,7 +91,7 @@ class Grading {
     for (const PrepareDeclaration& prepare : candidate_.prepares) {
       LaunchOrder order = prepare_order(bench_.task, candidate_.launch, prepare);
       order.grid = grid_blocks(prepare.grid, bench_.device);
-      order.instructions_max = bench_.limits.instructions;
+      order.instructions_max = instructions_max(bench_, 0);
       job.launches.push_back(std::move(order));
     }
     auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, {});
@@ -134,7 +143,7 @@ class Grading {
     LaunchOrder order = megakernel_order(bench_.task, candidate_.launch, {chain.position(), capacity, epoch_++});
     order.grid = grid_blocks(candidate_.launch.grid, bench_.device);
     order.registers = candidate_.resources.registers;
-    order.instructions_max = bench_.limits.instructions;
+    order.instructions_max = instructions_max(bench_, planned.context);
     const bool measures = planned.timed && chain.step() + 1 == planned.steps;
     order.schedule_seed = measures ? 0 : planned.schedule_seed;
     job.launches.push_back(std::move(order));

@@ -18,7 +18,7 @@ namespace onelaunch::sandbox {
 
 struct GradeLimits {
   double launch_s = 120;                     // one launch on the emulator, of the host's clock
-  std::uint64_t instructions = 0;            // of a launch, warp instructions; 0: no limit
+  std::uint64_t instructions = 0;            // of a launch, warp instructions; 0: far more than its work can take
   std::size_t printed_bytes = 16 << 10;      // of printf output kept
 };
 

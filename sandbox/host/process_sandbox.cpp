@@ -131,7 +131,10 @@ class EmulatedSandbox final : public Sandbox {
     } else if (reply.status == Status::failed) {
       compiled.outcome = CompileFailed{reply.log};
     } else {
-      auto verdict = static_gate(reply, facts_, gate_limits(tasks::weight_arena(task_).bytes));
+      GateLimits limits = gate_limits(tasks::weight_arena(task_).bytes);
+      limits.args_bytes = tasks::args_layout(task_).bytes;
+      limits.prepare_args_bytes = tasks::prepare_args_layout(task_).bytes;
+      auto verdict = static_gate(reply, facts_, limits);
       if (Refused* refused = std::get_if<Refused>(&verdict)) compiled.outcome = std::move(*refused);
       if (Declarations* declared = std::get_if<Declarations>(&verdict)) {
         compiled.launch = declared->launch;

@@ -40,7 +40,8 @@ std::uint64_t number(std::string_view text) {
 
 std::size_t element_bytes(const Tokens& tokens) {
   for (const auto& [type, bytes] : {std::pair{".b8", 1u}, {".u8", 1u}, {".s8", 1u}, {".b16", 2u}, {".u16", 2u},
-                                    {".b32", 4u}, {".u32", 4u}, {".s32", 4u}, {".b64", 8u}, {".u64", 8u}, {".s64", 8u}})
+                                    {".b32", 4u}, {".u32", 4u}, {".s32", 4u}, {".f32", 4u}, {".b64", 8u}, {".u64", 8u}, {".s64", 8u},
+                                    {".f64", 8u}})
     if (has(tokens, type)) return bytes;
   return 0;
 }
@@ -64,10 +65,24 @@ std::vector<std::uint64_t> words_of(const Tokens& tokens) {
   return words;
 }
 
+// Of all parameters of an entry together, without padding between them.
+std::uint64_t parameter_bytes(const Tokens& head) {
+  std::uint64_t total = 0;
+  for (auto at = std::ranges::find(head, ".param"); at != head.end();) {
+    const auto next = std::find(at + 1, head.end(), ".param");
+    const Tokens one(at, next);
+    const auto bracket = std::ranges::find(one, "[");
+    total += element_bytes(one) * (bracket != one.end() && bracket + 1 != one.end() ? number(*(bracket + 1)) : 1);
+    at = next;
+  }
+  return total;
+}
+
 void scan_declaration(const PtxStatement& statement, PtxFacts& facts) {
   const Tokens& tokens = statement.tokens;
   if (const auto entry = std::ranges::find(tokens, ".entry"); entry != tokens.end() && entry + 1 != tokens.end()) {
     facts.entries.emplace_back(*(entry + 1));
+    facts.parameter_bytes[facts.entries.back()] = parameter_bytes(tokens);
     if (const auto bound = std::ranges::find(tokens, ".maxntid"); bound != tokens.end() && bound + 1 != tokens.end())
       facts.threads_max[facts.entries.back()] = number(*(bound + 1));
   }

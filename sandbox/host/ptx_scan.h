@@ -19,6 +19,7 @@ struct PtxFinding {
 struct PtxFacts {
   std::vector<std::string> entries;
   std::map<std::string, std::uint64_t> threads_max;             // by entry, from __launch_bounds__; absent: no bound
+  std::map<std::string, std::uint64_t> parameter_bytes;         // by entry
   std::map<std::string, std::vector<std::uint64_t>> constants;  // 64-bit words of the .const variables ol_*
   std::vector<PtxFinding> findings;                             // what a candidate may not contain
 };

@@ -146,6 +146,21 @@ std::optional<Refused> check_entries(const PtxFacts& facts, const std::vector<Pr
   return std::nullopt;
 }
 
+// Kernels take one argument, the struct of the header, and nothing else.
+std::optional<Refused> check_parameters(const PtxFacts& facts, const std::vector<PrepareDeclaration>& prepares,
+                                        const GateLimits& limits) {
+  const auto check = [&](const std::string& entry, const char* type, std::uint64_t wanted) -> std::optional<Refused> {
+    const auto found = facts.parameter_bytes.find(entry);
+    if (wanted == 0 || found == facts.parameter_bytes.end() || found->second == wanted) return std::nullopt;
+    return Refused{"parameters", entry + " takes " + text(found->second) + " bytes of parameters; " + type + " has " +
+                                     text(wanted) + ": write " + entry + "(const __grid_constant__ " + type + " args)"};
+  };
+  if (auto refused = check(kEntry, "ol::Args", limits.args_bytes)) return refused;
+  for (const PrepareDeclaration& prepare : prepares)
+    if (auto refused = check(prepare.name, "ol::PrepareArgs", limits.prepare_args_bytes)) return refused;
+  return std::nullopt;
+}
+
 std::string why_forbidden(const PtxFinding& finding) {
   if (finding.rule == "mutable_global")
     return "the global variable " + finding.what + " is written; what a kernel keeps between launches belongs in the states "
@@ -217,6 +232,7 @@ std::variant<Declarations, Refused> static_gate(const CompileReply& compiled, co
   Declarations declared;
   declared.prepares = read_prepares(facts);
   if (auto refused = check_entries(facts, declared.prepares)) return *refused;
+  if (auto refused = check_parameters(facts, declared.prepares, limits)) return *refused;
   const auto launch = read_launch(facts);
   if (!launch)
     return Refused{"launch", "the source has no launch declaration; write OL_LAUNCH(.block = ..., .grid = ...); after the kernel"};

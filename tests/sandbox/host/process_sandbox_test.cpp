@@ -131,6 +131,8 @@ TEST_F(Emulated, RefusesDeclarationsThatCannotRunWithTheNumbers) {
   EXPECT_NE(message(".block = 64, .grid = 100000", "").find("grid: the grid of 100000"), std::string::npos);
   EXPECT_NE(message(".block = 64, .grid = 1, .dynamic_smem = 300000", "").find("300000 dynamic"), std::string::npos);
   EXPECT_NE(message(".block = 64, .grid = 1, .sync_bytes = 2u << 20", "").find("2097152"), std::string::npos);
+  const Compiled bare = compile("#include <onelaunch.cuh>\nOL_LAUNCH(.block = 64, .grid = 1)\nextern \"C\" __global__ void megakernel(float* y) {}\n");
+  EXPECT_NE(explain(bare.outcome).find("refused (parameters)"), std::string::npos) << explain(bare.outcome);
   const std::string hungry =
       "float v[200]; for (int i = 0; i < 200; ++i) v[i] = __bfloat162float(args.w[i * threadIdx.x]);\n"
       "#pragma unroll\nfor (int k = 0; k < 3; ++k)\n#pragma unroll\nfor (int i = 0; i < 200; ++i) v[i] = v[i] * v[(i + 7) % 200] + v[(i + 91) % 200];\n"

@@ -95,6 +95,19 @@ TEST(StaticGate, RefusesAModuleWithoutTheEntryAndNamesThoseItHas) {
   EXPECT_TRUE(says(std::get<Refused>(verdict).message, {"megakernel", "other"}));
 }
 
+TEST(StaticGate, RefusesAKernelThatTakesOtherParametersThanTheHeaders) {
+  CompileReply reply = compiled({});
+  reply.ptx = ".const .align 8 .u64 ol_launch[8] = {256, 132};\n.visible .entry megakernel(\n.param .align 8 .b8 a[64],\n"
+              ".param .u32 b\n)\n{\nret;\n}\n";
+  GateLimits limits = gate_limits(0);
+  limits.args_bytes = 68;
+  EXPECT_TRUE(std::holds_alternative<Declarations>(static_gate(reply, an_h200(), limits)));
+  limits.args_bytes = 64;
+  const auto verdict = static_gate(reply, an_h200(), limits);
+  ASSERT_TRUE(std::holds_alternative<Refused>(verdict));
+  EXPECT_TRUE(says(std::get<Refused>(verdict).message, {"68 bytes", "64", "ol::Args"})) << std::get<Refused>(verdict).message;
+}
+
 TEST(StaticGate, RefusesAModuleWithoutALaunchDeclaration) {
   CompileReply reply = compiled({});
   reply.ptx = ".visible .entry megakernel()\n{\nret;\n}\n";
