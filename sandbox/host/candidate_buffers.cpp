@@ -23,14 +23,14 @@ void put(std::string& parameters, std::size_t offset, std::uint64_t word) {
 
 // A buffer that was not declared has no address: the pointer stays null.
 void point(LaunchOrder& order, std::size_t offset, const char* buffer, std::uint64_t bytes) {
-  if (offset != tasks::ArgsLayout::npos && bytes > 0) order.relocations.push_back({offset, buffer});
+  if (offset != tasks::ArgsLayout::npos && bytes > 0) order.relocations.push_back({offset, buffer, 0});
 }
 
 LaunchOrder order_with(const tasks::Task& task, const tasks::ArgsLayout& layout, const LaunchDeclaration& launch) {
   LaunchOrder order;
   order.parameters.assign(layout.bytes, '\0');
   for (const auto& [name, offset] : layout.pointers)
-    if (const tasks::Tensor* tensor = task.find(name)) order.relocations.push_back({offset, buffer_name(*tensor)});
+    if (const tasks::Tensor* tensor = task.find(name)) order.relocations.push_back({offset, buffer_name(*tensor), 0});
   point(order, layout.prepared, kPreparedBuffer, launch.prepared_bytes);
   point(order, layout.sync, kSyncBuffer, launch.sync_bytes);
   point(order, layout.scratch, kScratchBuffer, launch.scratch_bytes);
@@ -65,7 +65,9 @@ LaunchOrder megakernel_order(const tasks::Task& task, const LaunchDeclaration& l
   put(order.parameters, layout.position, static_cast<std::uint64_t>(state.position));
   put(order.parameters, layout.cache_capacity, static_cast<std::uint64_t>(state.capacity));
   put(order.parameters, layout.epoch, state.epoch);
+  order.module = kCandidateModule;
   order.entry = "megakernel";
+  order.cluster = launch.cluster;
   order.block = launch.block;
   order.dynamic_smem = launch.dynamic_smem;
   return order;
@@ -73,6 +75,7 @@ LaunchOrder megakernel_order(const tasks::Task& task, const LaunchDeclaration& l
 
 LaunchOrder prepare_order(const tasks::Task& task, const LaunchDeclaration& launch, const PrepareDeclaration& prepare) {
   LaunchOrder order = order_with(task, tasks::prepare_args_layout(task), launch);
+  order.module = kCandidateModule;
   order.entry = prepare.name;
   order.block = prepare.block;
   order.dynamic_smem = prepare.dynamic_smem;

@@ -15,6 +15,8 @@ namespace onelaunch::sandbox {
 constexpr const char* kPreparedBuffer = "prepared";
 constexpr const char* kSyncBuffer = "sync";
 constexpr const char* kScratchBuffer = "scratch";
+constexpr const char* kCandidateModule = "candidate";
+constexpr const char* kEagerModule = "eager";
 
 // "weight norm", "state kda.0.S": as reports on bad accesses name them.
 std::string buffer_name(const tasks::Tensor& tensor);

@@ -34,7 +34,7 @@ Outcome outcome_of(const LaunchResult& launch, const std::string& entry, double 
 
 Result<DeviceSession> DeviceSession::start(const std::filesystem::path& worker, const Clock& clock,
                                            const Interrupts::Scope& interrupts) {
-  auto process = WorkerProcess::spawn({worker, "candidate"}, clock);
+  auto process = WorkerProcess::spawn({worker, "emu"}, clock);
   if (!process) return because(process.error());
   return DeviceSession(std::move(*process), clock, interrupts);
 }

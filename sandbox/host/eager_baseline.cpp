@@ -24,6 +24,7 @@ std::string parameter_buffer(const tasks::Task& task, const std::string& name) {
 LaunchOrder order_of(const tasks::Task& task, const tasks::EagerLaunch& launch, std::int64_t position, std::int64_t capacity) {
   using Kind = tasks::EagerArgument::Kind;
   LaunchOrder order;
+  order.module = kEagerModule;
   order.entry = launch.entry;
   order.grid = launch.grid;
   order.block = launch.block;
@@ -35,7 +36,7 @@ LaunchOrder order_of(const tasks::Task& task, const tasks::EagerLaunch& launch, 
     const std::size_t offset = i * sizeof(std::uint64_t);
     const std::int64_t word = argument.kind == Kind::position ? position : capacity;
     if (argument.kind == Kind::buffer)
-      order.relocations.push_back({offset, parameter_buffer(task, argument.buffer)});
+      order.relocations.push_back({offset, parameter_buffer(task, argument.buffer), 0});
     else
       std::memcpy(order.parameters.data() + offset, &word, sizeof word);
   }
@@ -79,7 +80,7 @@ class ContextRun {
   Result<void> set_up(const tasks::EagerPlan& plan, const CompileReply& compiled, std::int64_t capacity) {
     SetupJob job;
     job.target = bench_.device.target;
-    job.ptx = compiled.ptx;
+    job.modules = {{kEagerModule, compiled.ptx, compiled.cubin}};
     job.buffers = tensor_buffers(bench_.task, weights_, capacity);
     for (const tasks::EagerBuffer& buffer : plan.buffers)
       job.buffers.push_back({parameter_buffer(bench_.task, buffer.name), buffer.bytes, false, 0});

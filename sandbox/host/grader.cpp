@@ -72,7 +72,7 @@ class Grading {
   Step set_up(const GradePlan& plan, const Weights& weights) {
     SetupJob job;
     job.target = bench_.device.target;
-    job.ptx = candidate_.ptx;
+    job.modules = {{kCandidateModule, candidate_.ptx, candidate_.cubin}};
     job.buffers = candidate_buffers(bench_.task, weights, plan.capacity, candidate_.launch);
     auto said = session_.set_up(job, weights.fd(), deadline_, bench_.limits.launch_s);
     if (!said) return because(said.error());

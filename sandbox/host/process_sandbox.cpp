@@ -37,6 +37,7 @@ class EmulatedSandbox final : public Sandbox {
   }
 
   const DeviceInfo& device() const override { return info_; }
+  std::vector<std::string> baselines() const override { return {"eager"}; }
 
   Result<Compiled> compile(const CompileRequest& request, Deadline deadline) override {
     const Interrupts::Scope interrupts(interrupts_);

@@ -47,6 +47,9 @@ struct GradeRequest {
   std::optional<std::uint64_t> seed;   // of states and tokens; drawn from the OS when absent
   int schedules = 1;                   // emu: how many seeded block schedules are run
   std::optional<double> stop_above_us; // give up timing once the candidate cannot beat this
+  // cuda: once the candidate is known to be right, time it in the same worker interleaved (ABBA) with this one.
+  const Compiled* against = nullptr;
+  double pair_s = 1;                   // for all pairs of all contexts together
 };
 
 // One test of the correctness gate.
@@ -68,6 +71,17 @@ struct PhaseTime {                     // modelled
   std::uint64_t warp_instructions = 0;
 };
 
+// What the clock of a token says beside its primary time: medians, us per token.
+struct DeviceTimes {
+  double token_loop_us = 0;            // one weight set, no rotation: what public boards time
+  double wall_us = 0, enqueue_us = 0;  // host clock, back to back
+  double cold_us = 0;                  // nothing in L2 before the token
+  double strict_over_nominal = 0;      // ratio of the primary times on the two input sets
+  double launches = 0;                 // kernels per token, counted on the device (CUPTI)
+  std::uint32_t sm_mhz_low = 0, sm_mhz_high = 0, memory_mhz = 0, power_w_high = 0, temperature_c_high = 0;
+  std::uint64_t throttle_reasons = 0;  // NVML's bits, of all samples together
+};
+
 struct Measurement {
   bool modelled = true;                // emu: a model's answer. Never mixed with measured ones
   std::int64_t context = 0;
@@ -77,12 +91,23 @@ struct Measurement {
   std::vector<PhaseTime> phases;
   std::uint64_t warp_instructions = 0, barriers = 0;
   double dram_mb = 0, host_seconds = 0;  // a token; host: what the emulator took on this machine
+  std::optional<DeviceTimes> device;     // measured only
+};
+
+// The two kernels of a pair ran next to each other in one worker, the order within pairs alternating (ABBA), on inputs
+// that are nominal and strict in turn.
+struct PairedTimes {
+  std::int64_t context = 0;
+  std::vector<double> candidate_us, against_us;  // per token, i-th with i-th
 };
 
 struct Grade {
   Outcome outcome;
   std::vector<GateResult> gates;       // failures, and the closest passes
   std::vector<Measurement> times;      // one per context; empty unless passed
+  std::vector<PairedTimes> pairs;      // one per context, when asked for and passed
+  // Right and timed, but too fast to be true: the session keeps it out until it is explained.
+  std::string quarantine;              // why; empty: not quarantined
   std::string printed;                 // the kernel's printf output, capped
   double gate_s = 0, measure_s = 0;
 };
@@ -93,16 +118,17 @@ struct DeviceInfo {
   std::string kind;                    // "emu", "cuda"
   std::string name;                    // "H200 (emulated)"
   std::string target;                  // "sm_90a"
-  std::string uuid;                    // of a GPU; empty on emu
+  std::string uuid, driver_version;    // of a GPU; empty on emu
+  std::vector<std::string> warnings;   // what makes its times less trustworthy
   int sms = 0;
-  double stream_tb_s = 0;              // best stream from memory, for the floor: the profile's on emu
-  double grid_barrier_us = 0, launch_us = 0;  // the profile's on emu
+  // The best measured stream from memory, for the floor, and the cheapest barrier and launch: the profile's on emu.
+  double stream_tb_s = 0, grid_barrier_us = 0, launch_us = 0;
   std::string containment;             // how the compiler is confined: "landlock", "namespace", "weak"
   std::string nvrtc_version;
 };
 
 struct BaselineResult {
-  std::string name;                    // "eager"
+  std::string name;                    // "torch", "torch-graph", "torch-compile", "eager", "graph"
   std::vector<Measurement> times;
   std::vector<GateResult> gates;       // the baseline is checked against the oracle too
   int launches = 0;                    // per token
@@ -112,6 +138,8 @@ class Sandbox {
  public:
   virtual ~Sandbox() = default;
   virtual const DeviceInfo& device() const = 0;
+  // Names that baseline() knows on this device, the most telling last.
+  virtual std::vector<std::string> baselines() const = 0;
 
   // May run in one thread while grade() runs in another.
   virtual Result<Compiled> compile(const CompileRequest& request, Deadline deadline) = 0;

@@ -28,7 +28,7 @@ class WorkerProcess {
  public:
   struct Options {
     std::filesystem::path executable;
-    std::string role;                    // "compile", "candidate"
+    std::string role;                    // "compile", "emu", "cuda:0"
     std::size_t frame_bytes_max = kFrameBytesMax;
   };
   // Fails (unavailable) when the executable is missing or cannot be started.

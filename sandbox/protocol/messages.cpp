@@ -22,14 +22,17 @@ template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, Comp
 void fields(A& a, M& m) { a(m.status), a(m.log), a(m.ptx), a(m.cubin), a(m.how), a(m.entries), a(m.seconds); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, DeviceFacts>
 void fields(A& a, M& m) {
-  a(m.problem), a(m.name), a(m.target), a(m.sms), a(m.threads_per_sm), a(m.threads_per_block), a(m.blocks_per_sm);
+  a(m.problem), a(m.name), a(m.target), a(m.uuid), a(m.driver_version), a(m.warnings), a(m.memory_bytes);
+  a(m.memory_free_bytes), a(m.l2_bytes), a(m.sms), a(m.threads_per_sm), a(m.threads_per_block), a(m.blocks_per_sm);
   a(m.registers_per_sm), a(m.registers_per_thread), a(m.shared_per_sm), a(m.shared_per_block);
   a(m.shared_reserved_per_block), a(m.stream_tb_s), a(m.grid_barrier_us), a(m.launch_us);
 }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, BufferSpec>
 void fields(A& a, M& m) { a(m.name), a(m.bytes), a(m.weights), a(m.offset); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, ModuleSpec>
+void fields(A& a, M& m) { a(m.name), a(m.ptx), a(m.cubin); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, SetupJob>
-void fields(A& a, M& m) { a(m.target), a(m.ptx), a(m.buffers); }
+void fields(A& a, M& m) { a(m.target), a(m.modules), a(m.buffers); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, SetupReply>
 void fields(A& a, M& m) { a(m.problem), a(m.refusal), a(m.entries); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, BufferWrite>
@@ -39,14 +42,16 @@ void fields(A& a, M& m) { a(m.buffer), a(m.poison), a(m.seed); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, BufferRead>
 void fields(A& a, M& m) { a(m.buffer), a(m.offset), a(m.bytes), a(m.digest); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, Relocation>
-void fields(A& a, M& m) { a(m.offset), a(m.buffer); }
+void fields(A& a, M& m) { a(m.offset), a(m.buffer), a(m.addend); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, BufferCopy>
+void fields(A& a, M& m) { a(m.from), a(m.from_offset), a(m.to), a(m.to_offset), a(m.bytes); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, LaunchOrder>
 void fields(A& a, M& m) {
-  a(m.entry), a(m.grid), a(m.block), a(m.dynamic_smem), a(m.registers), a(m.cooperative), a(m.parameters);
+  a(m.module), a(m.entry), a(m.grid), a(m.block), a(m.dynamic_smem), a(m.cluster), a(m.registers), a(m.cooperative), a(m.parameters);
   a(m.relocations), a(m.schedule_seed), a(m.instructions_max), a(m.seconds_max);
 }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, RunJob>
-void fields(A& a, M& m) { a(m.fills), a(m.writes), a(m.launches), a(m.reads); }
+void fields(A& a, M& m) { a(m.fills), a(m.writes), a(m.copies), a(m.launches), a(m.seals), a(m.reads); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, LaunchFault>
 void fields(A& a, M& m) { a(m.kind), a(m.message); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, LaunchPhase>
@@ -57,6 +62,22 @@ void fields(A& a, M& m) {
 }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, RunReply>
 void fields(A& a, M& m) { a(m.problem), a(m.launches), a(m.reads); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, TimedChain>
+void fields(A& a, M& m) { a(m.fills), a(m.writes), a(m.copies), a(m.launches), a(m.reads); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, TimeJob>
+void fields(A& a, M& m) { a(m.chains), a(m.order), a(m.cold), a(m.graph), a(m.seconds_max); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, ClockState>
+void fields(A& a, M& m) { a(m.sm_mhz), a(m.memory_mhz), a(m.power_mw), a(m.temperature_c), a(m.throttle_reasons); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, ChainSample>
+void fields(A& a, M& m) { a(m.chain), a(m.device_us), a(m.wall_us), a(m.enqueue_us), a(m.clocks), a(m.reads); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, TimeReply>
+void fields(A& a, M& m) { a(m.problem), a(m.faults), a(m.samples); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, CountJob>
+void fields(A& a, M& m) { a(m.chain); }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, CountReply>
+void fields(A& a, M& m) {
+  a(m.problem), a(m.faults), a(m.kernels), a(m.graphs), a(m.memcpys), a(m.memsets), a(m.names), a(m.kernel_us);
+}
 
 class Writer {
  public:
@@ -182,6 +203,10 @@ std::string encode(const SetupJob& message) { return written("setup", message); 
 std::string encode(const SetupReply& message) { return written("ready", message); }
 std::string encode(const RunJob& message) { return written("run", message); }
 std::string encode(const RunReply& message) { return written("ran", message); }
+std::string encode(const TimeJob& message) { return written("time", message); }
+std::string encode(const TimeReply& message) { return written("timed", message); }
+std::string encode(const CountJob& message) { return written("count", message); }
+std::string encode(const CountReply& message) { return written("counted", message); }
 
 Result<CompilerHello> decode_compiler_hello(const std::string& body) { return read<CompilerHello>("compiler", body); }
 Result<CompileJob> decode_compile_job(const std::string& body) { return read<CompileJob>("compile", body); }
@@ -191,5 +216,9 @@ Result<SetupJob> decode_setup_job(const std::string& body) { return read<SetupJo
 Result<SetupReply> decode_setup_reply(const std::string& body) { return read<SetupReply>("ready", body); }
 Result<RunJob> decode_run_job(const std::string& body) { return read<RunJob>("run", body); }
 Result<RunReply> decode_run_reply(const std::string& body) { return read<RunReply>("ran", body); }
+Result<TimeJob> decode_time_job(const std::string& body) { return read<TimeJob>("time", body); }
+Result<TimeReply> decode_time_reply(const std::string& body) { return read<TimeReply>("timed", body); }
+Result<CountJob> decode_count_job(const std::string& body) { return read<CountJob>("count", body); }
+Result<CountReply> decode_count_reply(const std::string& body) { return read<CountReply>("counted", body); }
 
 }  // namespace onelaunch::sandbox

@@ -45,12 +45,15 @@ struct CompileReply {
   double seconds = 0;
 };
 
-// ---- role "candidate": answers Setup, then any number of RunJobs ----
+// ---- roles "emu" and "cuda": answer Setup, then any number of jobs ----
 
-// Limits of the device that candidates are checked against.
+// Limits of the device that candidates are checked against, read from the card by "cuda".
 struct DeviceFacts {
-  std::string problem;                  // not empty: no such device
+  std::string problem;                  // not empty: no such device, and why
   std::string name, target;
+  std::string uuid, driver_version;     // "GPU-8f6f...", "580.159.04"; empty on emu
+  std::vector<std::string> warnings;    // other processes on the card, a slow clock, persistence off
+  std::uint64_t memory_bytes = 0, memory_free_bytes = 0, l2_bytes = 0;  // 0 on emu
   int sms = 0, threads_per_sm = 0, threads_per_block = 0, blocks_per_sm = 0;
   int registers_per_sm = 0, registers_per_thread = 0;
   std::uint64_t shared_per_sm = 0, shared_per_block = 0, shared_reserved_per_block = 0;
@@ -64,15 +67,22 @@ struct BufferSpec {
   std::uint64_t offset = 0;
 };
 
+// What was compiled, under the name that launches know it by. emu loads the PTX, cuda the cubin.
+struct ModuleSpec {
+  std::string name, ptx, cubin;
+};
+
+// Replaces all modules and buffers. On cuda each buffer lies right-aligned (256 B) before an unmapped guard.
 struct SetupJob {
-  std::string target, ptx;
+  std::string target;
+  std::vector<ModuleSpec> modules;
   std::vector<BufferSpec> buffers;
 };
 
 struct SetupReply {
   std::string problem;                  // ours: out of memory, ...
   std::string refusal;                  // the module's: an instruction that the device does not implement
-  std::vector<std::string> entries;
+  std::vector<std::string> entries;     // of the first module
 };
 
 struct BufferWrite {
@@ -91,15 +101,22 @@ struct BufferRead {
   std::uint64_t offset = 0, bytes = 0;
   bool digest = false;                  // SHA-256 in hex instead of the bytes
 };
-// Where the address of a buffer goes in the parameters.
+struct BufferCopy {
+  std::string from;
+  std::uint64_t from_offset = 0;
+  std::string to;
+  std::uint64_t to_offset = 0, bytes = 0;
+};
+// Where the address of a buffer (plus `addend` bytes) goes in the parameters.
 struct Relocation {
   std::uint64_t offset = 0;
   std::string buffer;
+  std::uint64_t addend = 0;
 };
 
 struct LaunchOrder {
-  std::string entry;
-  std::uint64_t grid = 1, block = 1, dynamic_smem = 0;
+  std::string module, entry;
+  std::uint64_t grid = 1, block = 1, dynamic_smem = 0, cluster = 1;
   int registers = 0;
   bool cooperative = true;
   std::string parameters;
@@ -108,11 +125,13 @@ struct LaunchOrder {
   double seconds_max = 0;
 };
 
-// Writes and fills, then launches, then reads; stops at the first launch that faults.
+// Fills, writes, copies, launches, seals, reads, in this order; stops at the first launch that faults.
 struct RunJob {
   std::vector<BufferFill> fills;
   std::vector<BufferWrite> writes;
+  std::vector<BufferCopy> copies;
   std::vector<LaunchOrder> launches;
+  std::vector<std::string> seals;       // buffers that nothing may write from now on
   std::vector<BufferRead> reads;
 };
 
@@ -138,6 +157,59 @@ struct RunReply {
   std::vector<std::string> reads;       // empty after a fault
 };
 
+// ---- role "cuda" only: timing ----
+
+// Launches back to back between two events, behind a gate that opens when all are enqueued. Fills, writes and copies
+// come before each run of the chain, reads after it; none of them is timed.
+struct TimedChain {
+  std::vector<BufferFill> fills;
+  std::vector<BufferWrite> writes;
+  std::vector<BufferCopy> copies;
+  std::vector<LaunchOrder> launches;    // at most 500
+  std::vector<BufferRead> reads;
+};
+
+struct TimeJob {
+  std::vector<TimedChain> chains;
+  std::vector<std::uint32_t> order;     // which chain runs when, by index
+  bool cold = false;                    // before each run nothing of the buffers is left in L2
+  bool graph = false;                   // each chain is captured once into a CUDA graph and replayed
+  double seconds_max = 0;               // then stops between two runs, with the samples so far
+};
+
+struct ClockState {                     // 0 where NVML does not say
+  std::uint32_t sm_mhz = 0, memory_mhz = 0, power_mw = 0, temperature_c = 0;
+  std::uint64_t throttle_reasons = 0;   // NVML's bits, as they stood after the chain
+};
+
+struct ChainSample {
+  std::uint32_t chain = 0;
+  double device_us = 0;                 // between the events
+  double wall_us = 0;                   // host clock, from opening the gate to the end being seen
+  double enqueue_us = 0;                // host clock, for all launch calls
+  ClockState clocks;
+  std::vector<std::string> reads;
+};
+
+struct TimeReply {
+  std::string problem;                  // ours
+  std::vector<LaunchFault> faults;      // the candidate's, of the last run in `order` that was begun
+  std::vector<ChainSample> samples;
+};
+
+// Runs one chain under CUPTI's activity records.
+struct CountJob {
+  TimedChain chain;
+};
+
+struct CountReply {
+  std::string problem;                  // ours: CUPTI missing or without records
+  std::vector<LaunchFault> faults;
+  std::uint32_t kernels = 0, graphs = 0, memcpys = 0, memsets = 0;  // on the device while the launches ran
+  std::vector<std::string> names;       // of the kernels, each once
+  std::vector<double> kernel_us;        // each kernel's duration
+};
+
 std::string encode(const CompilerHello& message);
 std::string encode(const CompileJob& message);
 std::string encode(const CompileReply& message);
@@ -146,6 +218,10 @@ std::string encode(const SetupJob& message);
 std::string encode(const SetupReply& message);
 std::string encode(const RunJob& message);
 std::string encode(const RunReply& message);
+std::string encode(const TimeJob& message);
+std::string encode(const TimeReply& message);
+std::string encode(const CountJob& message);
+std::string encode(const CountReply& message);
 
 // "compile", "setup", "run", "device", ...; empty when the body is no message.
 std::string kind_of_message(const std::string& body);
@@ -159,5 +235,9 @@ Result<SetupJob> decode_setup_job(const std::string& body);
 Result<SetupReply> decode_setup_reply(const std::string& body);
 Result<RunJob> decode_run_job(const std::string& body);
 Result<RunReply> decode_run_reply(const std::string& body);
+Result<TimeJob> decode_time_job(const std::string& body);
+Result<TimeReply> decode_time_reply(const std::string& body);
+Result<CountJob> decode_count_job(const std::string& body);
+Result<CountReply> decode_count_reply(const std::string& body);
 
 }  // namespace onelaunch::sandbox

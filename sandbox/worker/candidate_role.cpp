@@ -62,7 +62,7 @@ std::string failure(const Frame& frame, const std::string& what) {
 
 }  // namespace
 
-int serve_candidate(FrameChannel& host) {
+int serve_emulated(FrameChannel& host) {
   deny_all_files();
   ProcessLimits limits;
   limits.data_bytes = kDataBytesMax;

@@ -1,11 +1,11 @@
 #pragma once
-// Role "candidate": one module on the emulated device, its buffers, and the launches that the host orders.
+// Role "emu": one module on the emulated device, its buffers, and the launches that the host orders.
 
 #include "sandbox/protocol/frame.h"
 
 namespace onelaunch::worker {
 
 // Gives up files and network first, then serves until the host closes the connection; returns the exit code.
-int serve_candidate(sandbox::FrameChannel& host);
+int serve_emulated(sandbox::FrameChannel& host);
 
 }  // namespace onelaunch::worker

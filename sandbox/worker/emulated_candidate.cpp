@@ -94,7 +94,7 @@ std::optional<std::string> EmulatedCandidate::add_buffer(const BufferSpec& spec,
 
 sandbox::SetupReply EmulatedCandidate::set_up(const sandbox::SetupJob& job, UniqueFd weights) {
   sandbox::SetupReply reply;
-  module_.reset();
+  modules_.clear();
   buffers_.clear();
   device_ = std::make_unique<emu::Device>(profile_for(job.target));
   weights_ = std::move(weights);
@@ -104,14 +104,16 @@ sandbox::SetupReply EmulatedCandidate::set_up(const sandbox::SetupJob& job, Uniq
       return reply;
     }
   }
-  auto module = device_->load(job.ptx);
-  if (!module) {
-    // PTX that NVRTC made but the device cannot run is no fault of ours: it is said to the candidate's author.
-    (module.error().kind == Error::Kind::invalid_input ? reply.refusal : reply.problem) = module.error().message;
-    return reply;
+  for (const sandbox::ModuleSpec& spec : job.modules) {
+    auto module = device_->load(spec.ptx);
+    if (!module) {
+      // PTX that NVRTC made but the device cannot run is no fault of ours: it is said to the candidate's author.
+      (module.error().kind == Error::Kind::invalid_input ? reply.refusal : reply.problem) = module.error().message;
+      return reply;
+    }
+    if (modules_.empty()) reply.entries = device_->entries(**module);
+    modules_[spec.name] = *module;
   }
-  module_ = *module;
-  reply.entries = device_->entries(*module_);
   return reply;
 }
 
@@ -138,17 +140,28 @@ std::optional<std::string> EmulatedCandidate::write(const RunJob& job) {
       return no_such_part(order.buffer);
     if (!target.empty()) std::memcpy(target.data(), order.bytes.data(), target.size());
   }
+  for (const sandbox::BufferCopy& order : job.copies) {
+    const auto found = buffers_.find(order.to);
+    const std::span<std::byte> from = part(order.from, order.from_offset, order.bytes);
+    const std::span<std::byte> to = part(order.to, order.to_offset, order.bytes);
+    if (found == buffers_.end() || found->second.weights || from.size() != order.bytes || to.size() != order.bytes)
+      return no_such_part(order.from + " or " + order.to);
+    if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
+  }
   return std::nullopt;
 }
 
 std::optional<std::string> EmulatedCandidate::launch(const LaunchOrder& order, RunReply& reply) {
+  const auto module = modules_.find(order.module);
+  if (module == modules_.end()) return "the host named a module " + order.module + " that was not loaded";
   std::vector<std::byte> parameters(order.parameters.size());
   std::memcpy(parameters.data(), order.parameters.data(), parameters.size());
   for (const sandbox::Relocation& relocation : order.relocations) {
     const auto found = buffers_.find(relocation.buffer);
     if (found == buffers_.end() || relocation.offset + sizeof(std::uint64_t) > parameters.size())
       return no_such_part(relocation.buffer);
-    std::memcpy(parameters.data() + relocation.offset, &found->second.address, sizeof(std::uint64_t));
+    const std::uint64_t address = found->second.address + relocation.addend;
+    std::memcpy(parameters.data() + relocation.offset, &address, sizeof address);
   }
   emu::LaunchShape shape;
   shape.grid = static_cast<unsigned>(order.grid);
@@ -160,7 +173,7 @@ std::optional<std::string> EmulatedCandidate::launch(const LaunchOrder& order, R
   options.schedule_seed = order.schedule_seed;
   options.instructions_max = order.instructions_max;
   options.seconds_max = order.seconds_max;
-  auto report = device_->launch(*module_, order.entry, shape, parameters, options);
+  auto report = device_->launch(*module->second, order.entry, shape, parameters, options);
   if (!report) {
     // Decoding happens at the first launch: an instruction that is not implemented shows here.
     if (report.error().kind != Error::Kind::invalid_input) return "launching " + order.entry + ": " + report.error().message;
@@ -185,7 +198,7 @@ std::optional<std::string> EmulatedCandidate::read(const BufferRead& order, RunR
 
 RunReply EmulatedCandidate::run(const RunJob& job) {
   RunReply reply;
-  if (module_ == nullptr) {
+  if (modules_.empty()) {
     reply.problem = "nothing is set up";
     return reply;
   }

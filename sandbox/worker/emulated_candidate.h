@@ -1,5 +1,5 @@
 #pragma once
-// A candidate's module and buffers on the emulated device, worked by the host's messages.
+// A candidate's modules and buffers on the emulated device, worked by the host's messages.
 
 #include <map>
 #include <memory>
@@ -17,7 +17,7 @@ sandbox::DeviceFacts facts_of(const emu::DeviceProfile& profile);
 
 class EmulatedCandidate {
  public:
-  // Replaces module and buffers. `weights`: backs the buffers that are parts of the weights.
+  // Replaces modules and buffers. `weights`: backs the buffers that are parts of the weights.
   sandbox::SetupReply set_up(const sandbox::SetupJob& job, UniqueFd weights);
   sandbox::RunReply run(const sandbox::RunJob& job);
 
@@ -32,7 +32,7 @@ class EmulatedCandidate {
   struct Buffer { std::uint64_t address = 0, bytes = 0; bool weights = false; };
   UniqueFd weights_;
   std::unique_ptr<emu::Device> device_;
-  std::shared_ptr<emu::LoadedModule> module_;
+  std::map<std::string, std::shared_ptr<emu::LoadedModule>> modules_;
   std::map<std::string, Buffer> buffers_;
 };
 

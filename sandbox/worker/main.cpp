@@ -30,6 +30,6 @@ int main(int argc, char** argv) {
   const SystemClock clock;
   sandbox::FrameChannel host{UniqueFd(kHostSocket)};
   if (std::strcmp(argv[1], "compile") == 0) return worker::serve_compiles(host, clock);
-  if (std::strcmp(argv[1], "candidate") == 0) return worker::serve_candidate(host);
+  if (std::strcmp(argv[1], "emu") == 0) return worker::serve_emulated(host);
   return usage();
 }

@@ -41,6 +41,7 @@ class FakeSandbox final : public sandbox::Sandbox {
   }
 
   const sandbox::DeviceInfo& device() const override { return device_; }
+  std::vector<std::string> baselines() const override { return {"eager"}; }
 
   Result<sandbox::Compiled> compile(const sandbox::CompileRequest& request, Deadline) override {
     const std::lock_guard lock(mutex_);

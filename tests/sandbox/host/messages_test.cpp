@@ -15,7 +15,7 @@ RunJob a_job() {
   order.entry = "megakernel";
   order.grid = 132;
   order.parameters = std::string(64, '\0');
-  order.relocations.push_back({8, "weights w"});
+  order.relocations.push_back({8, "weights w", 16});
   order.cooperative = false;
   job.launches.push_back(order);
   job.reads.push_back({"y", 0, 512, true});
@@ -30,6 +30,25 @@ TEST(Messages, ComeBackAsTheyWereSent) {
   EXPECT_FALSE(job->launches.at(0).cooperative);
   EXPECT_TRUE(job->reads.at(0).digest);
   EXPECT_EQ(kind_of_message(encode(a_job())), "run");
+}
+
+TEST(Messages, CarryTimedChainsAndTheirSamples) {
+  TimeJob job;
+  job.chains.resize(2);
+  job.chains[1].launches = a_job().launches;
+  job.order = {0, 1, 1, 0};
+  job.cold = true;
+  const auto sent = decode_time_job(encode(job));
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(sent->order, job.order);
+  EXPECT_EQ(sent->chains.at(1).launches.at(0).relocations.at(0).addend, 16u);
+  TimeReply reply;
+  reply.samples.push_back({1, 2500.5, 2510, 80, {1980, 3201, 650000, 45, 4}, {"y"}});
+  const auto answered = decode_time_reply(encode(reply));
+  ASSERT_TRUE(answered);
+  EXPECT_EQ(answered->samples.at(0).device_us, 2500.5);
+  EXPECT_EQ(answered->samples.at(0).clocks.throttle_reasons, 4u);
+  EXPECT_FALSE(decode_count_reply(encode(reply)));
 }
 
 TEST(Messages, AreRefusedWhenCutOffAnywhere) {

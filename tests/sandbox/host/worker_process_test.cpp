@@ -16,7 +16,7 @@ namespace {
 class Workers : public testing::Test {
  protected:
   std::unique_ptr<WorkerProcess> spawn(const std::filesystem::path& executable) {
-    auto worker = WorkerProcess::spawn({executable, "candidate"}, clock_);
+    auto worker = WorkerProcess::spawn({executable, "emu"}, clock_);
     return worker ? std::move(*worker) : nullptr;
   }
   std::filesystem::path script(const std::string& text) {
@@ -102,7 +102,7 @@ TEST_F(Workers, AreLetGoWhenTheWorkIsInterrupted) {
 }
 
 TEST_F(Workers, ThatCannotBeStartedAreAnErrorOfOurs) {
-  const auto worker = WorkerProcess::spawn({"/nonexistent/onelaunch-worker", "candidate"}, clock_);
+  const auto worker = WorkerProcess::spawn({"/nonexistent/onelaunch-worker", "emu"}, clock_);
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().kind, Error::Kind::unavailable);
   EXPECT_NE(worker.error().message.find("/nonexistent/onelaunch-worker"), std::string::npos);
