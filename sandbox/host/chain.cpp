@@ -42,8 +42,8 @@ std::vector<Finding> unwritten(const Tensor& tensor, std::span<const std::byte> 
 
 }  // namespace
 
-Chain::Chain(const tasks::Task& task, tasks::Oracle& oracle, const ChainSpec& spec)
-    : task_(task), oracle_(oracle), spec_(spec) {
+Chain::Chain(const tasks::Task& task, Reference& reference, const ChainSpec& spec)
+    : task_(task), reference_(reference), spec_(spec) {
   std::uint64_t stream = 1000;
   for (const Tensor* tensor : task.with(Role::state)) {
     Bytes bytes(tensor->bytes(spec.capacity));
@@ -53,10 +53,11 @@ Chain::Chain(const tasks::Task& task, tasks::Oracle& oracle, const ChainSpec& sp
                   derived_seed(spec.seed, stream++));
     before_.push_back(std::move(bytes));
   }
-  oracle_.reset(before_, spec.context, spec.capacity);
 }
 
-std::vector<BufferWrite> Chain::states() const {
+Result<std::vector<BufferWrite>> Chain::begin() {
+  if (auto reset = reference_.reset(before_, spec_.set, spec_.context, spec_.capacity); !reset)
+    return because(reset.error());
   std::vector<BufferWrite> writes;
   const std::vector<const Tensor*> tensors = task_.with(Role::state);
   for (std::size_t i = 0; i < tensors.size(); ++i) writes.push_back({buffer_name(*tensors[i]), 0, text_of(before_[i])});
@@ -65,9 +66,9 @@ std::vector<BufferWrite> Chain::states() const {
 
 Result<std::vector<BufferWrite>> Chain::next_inputs() {
   ++step_;
-  auto drawn = tasks::draw_token(oracle_, task_, spec_.seed, spec_.set, step_);
-  if (!drawn) return because(drawn.error(), "drawing a token");
-  token_ = std::move(drawn->token);
+  auto drawn = reference_.draw(spec_.seed, step_, 0);
+  if (!drawn) return because(drawn.error());
+  token_ = std::move(*drawn);
   std::vector<BufferWrite> writes;
   std::string rest = text_of(token_);
   for (const Tensor* input : task_.with(Role::input)) {
@@ -87,11 +88,22 @@ Result<std::vector<BufferWrite>> Chain::next_inputs() {
 std::vector<BufferRead> Chain::reads() const {
   std::vector<BufferRead> reads;
   for (const Role role : {Role::output, Role::state})
-    for (const Tensor* tensor : task_.with(role)) reads.push_back({buffer_name(*tensor), 0, tensor->bytes(spec_.capacity), false});
+    for (const Tensor* tensor : task_.with(role))
+      if (role == Role::output || compares_states())
+        reads.push_back({buffer_name(*tensor), 0, tensor->bytes(spec_.capacity), false});
   return reads;
 }
 
-void Chain::expect() { expected_ = oracle_.step(token_); }
+Result<void> Chain::expect() {
+  auto outputs = reference_.step();
+  if (!outputs) return because(outputs.error());
+  expected_outputs_ = std::move(*outputs);
+  if (!compares_states()) return {};
+  auto states = reference_.states();
+  if (!states) return because(states.error());
+  expected_states_ = std::move(*states);
+  return {};
+}
 
 // The rows that the steps so far had to append.
 std::vector<Finding> Chain::unwritten_rows(const Tensor& tensor, std::span<const std::byte> got,
@@ -112,14 +124,14 @@ std::span<const std::byte> Chain::residual_of(const Tensor& output) const {
 
 std::vector<Finding> Chain::judge(const std::vector<std::string>& read) const {
   const std::vector<const Tensor*> outputs = task_.with(Role::output), states = task_.with(Role::state);
-  OL_CHECK(read.size() == outputs.size() + states.size(), "one read for each output and state");
+  OL_CHECK(read.size() == outputs.size() + (compares_states() ? states.size() : 0), "one read for each tensor compared");
   std::vector<tasks::TensorView> views;
   std::vector<Finding> findings;
   for (std::size_t i = 0; i < read.size(); ++i) {
     const auto got = std::as_bytes(std::span(read[i].data(), read[i].size()));
     const bool output = i < outputs.size();
     const Tensor* tensor = output ? outputs[i] : states[i - outputs.size()];
-    const Bytes& want = output ? expected_.outputs[i] : oracle_.states()[i - outputs.size()];
+    const Bytes& want = output ? expected_outputs_[i] : expected_states_[i - outputs.size()];
     OL_CHECK(got.size() == want.size(), "the bytes read are those of the tensor");
     const std::vector<Finding> left = output ? unwritten(*tensor, got, poison_[i], 0)
                                              : unwritten_rows(*tensor, got, before_[i - outputs.size()]);

@@ -1,15 +1,15 @@
 #pragma once
-// A chain of steps with known answers: states and tokens drawn from a seed, poison where an answer belongs, the oracle's
-// results, and the comparison. Knows no process: the caller moves the bytes.
+// A chain of steps with known answers: states and tokens drawn from a seed, poison where an answer belongs, the
+// reference's results, and the comparison. The caller moves the candidate's bytes.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "sandbox/host/reference.h"
 #include "sandbox/protocol/messages.h"
 #include "tasks/compare.h"
-#include "tasks/oracle.h"
 #include "tasks/task.h"
 
 namespace onelaunch::sandbox {
@@ -19,21 +19,23 @@ struct ChainSpec {
   std::int64_t context = 0, capacity = 0;  // tokens cached before the first step; rows of the caches
   int steps = 1;
   std::uint64_t seed = 0;                  // of states, tokens and poison
+  bool states_each_step = true;            // else states are compared after the last step only
 };
 
 class Chain {
  public:
-  // Borrows both. The oracle's weights are those that the device has.
-  Chain(const tasks::Task& task, tasks::Oracle& oracle, const ChainSpec& spec);
+  // Borrows both. The reference works on the weights that the device has.
+  Chain(const tasks::Task& task, Reference& reference, const ChainSpec& spec);
 
-  // The states before the first step. Rows of caches that are not written yet are poison.
-  std::vector<BufferWrite> states() const;
+  // Before the first step: the reference's states, and what to write on the device. Rows of caches that are not written
+  // yet are poison.
+  Result<std::vector<BufferWrite>> begin();
   // The next step's token, and poison in every output.
   Result<std::vector<BufferWrite>> next_inputs();
   // What to read back after the launch.
   std::vector<BufferRead> reads() const;
-  // The oracle takes the same step. Independent of what the device answers.
-  void expect();
+  // The reference takes the same step. Independent of what the device answers.
+  Result<void> expect();
   // Findings on the bytes read, one or more per tensor. Wrong sizes are a bug of ours.
   std::vector<tasks::Finding> judge(const std::vector<std::string>& read) const;
 
@@ -44,15 +46,16 @@ class Chain {
   std::vector<tasks::Finding> unwritten_rows(const tasks::Tensor& tensor, std::span<const std::byte> got,
                                              std::span<const std::byte> before) const;
   std::span<const std::byte> residual_of(const tasks::Tensor& output) const;
+  bool compares_states() const { return spec_.states_each_step || step_ + 1 == spec_.steps; }
 
   const tasks::Task& task_;
-  tasks::Oracle& oracle_;
+  Reference& reference_;
   ChainSpec spec_;
   int step_ = -1;
   std::vector<tasks::Bytes> before_;        // states in task order, as uploaded
   tasks::Bytes token_;
   std::vector<tasks::Bytes> poison_;        // of this step's outputs
-  tasks::OracleStep expected_;
+  std::vector<tasks::Bytes> expected_outputs_, expected_states_;
 };
 
 }  // namespace onelaunch::sandbox

@@ -9,6 +9,7 @@
 #include "sandbox/host/gate_report.h"
 #include "sandbox/host/grade_plan.h"
 #include "sandbox/host/measure.h"
+#include "sandbox/host/oracle_reference.h"
 #include "tasks/eager.h"
 
 namespace onelaunch::sandbox {
@@ -54,20 +55,24 @@ class ContextRun {
   Result<Measurement> run(const tasks::EagerPlan& plan, const CompileReply& compiled, const ChainSpec& spec,
                           GateReport& report) {
     if (auto done = set_up(plan, compiled, spec.capacity); !done) return because(done.error());
-    tasks::Oracle oracle(bench_.task, weights_.bytes(), bench_.threads);
-    Chain chain(bench_.task, oracle, spec);
+    OracleReference reference(bench_.task, weights_.bytes(), bench_.threads);
+    Chain chain(bench_.task, reference, spec);
+    auto states = chain.begin();
+    if (!states) return because(states.error());
     std::vector<std::vector<LaunchResult>> steps;
     for (int i = 0; i < spec.steps; ++i) {
       auto inputs = chain.next_inputs();
       if (!inputs) return because(inputs.error());
       RunJob job;
-      if (i == 0) job.writes = chain.states();
+      if (i == 0) job.writes = std::move(*states);
       job.writes.insert(job.writes.end(), inputs->begin(), inputs->end());
       for (const tasks::EagerLaunch& launch : plan.launches)
         job.launches.push_back(order_of(bench_.task, launch, chain.position(), spec.capacity));
       job.reads = chain.reads();
-      auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, [&] { chain.expect(); });
+      Result<void> expected;
+      auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, [&] { expected = chain.expect(); });
       if (!said) return because(said.error());
+      if (!expected) return because(expected.error());
       if (const Outcome* outcome = std::get_if<Outcome>(&*said)) return fail(Error::Kind::internal, why(*outcome));
       RunReply& reply = std::get<RunReply>(*said);
       report.add(chain.judge(reply.reads), {spec.context, i, spec.seed, false});

@@ -9,6 +9,7 @@
 #include "sandbox/host/gate_report.h"
 #include "sandbox/host/grade_plan.h"
 #include "sandbox/host/measure.h"
+#include "sandbox/host/oracle_reference.h"
 #include "sandbox/host/static_gate.h"
 #include "tasks/floor.h"
 
@@ -62,10 +63,10 @@ class Grading {
   Step run_set(const GradePlan& plan, tasks::InputSet set, const Weights& weights) {
     if (auto step = set_up(plan, weights); !step || *step) return step;
     if (auto step = prepare(); !step || *step) return step;
-    tasks::Oracle oracle(bench_.task, weights.bytes(), bench_.threads);
+    OracleReference reference(bench_.task, weights.bytes(), bench_.threads);
     for (const PlannedChain& planned : plan.chains)
       if (planned.set == set)
-        if (auto step = run_chain(planned, plan.capacity, oracle); !step || *step) return step;
+        if (auto step = run_chain(planned, plan.capacity, reference); !step || *step) return step;
     return check_prepared();
   }
 
@@ -119,12 +120,14 @@ class Grading {
     return WrongAnswer{gate.detail};
   }
 
-  Step run_chain(const PlannedChain& planned, std::int64_t capacity, tasks::Oracle& oracle) {
-    Chain chain(bench_.task, oracle, {planned.set, planned.context, capacity, planned.steps, planned.seed});
+  Step run_chain(const PlannedChain& planned, std::int64_t capacity, Reference& reference) {
+    Chain chain(bench_.task, reference, {planned.set, planned.context, capacity, planned.steps, planned.seed});
+    auto states = chain.begin();
+    if (!states) return because(states.error());
     std::vector<std::vector<LaunchResult>> launches;
     epoch_ = 0;
     for (int i = 0; i < planned.steps; ++i) {
-      auto step = run_step(planned, chain, capacity, launches);
+      auto step = run_step(planned, chain, capacity, i == 0 ? std::move(*states) : std::vector<BufferWrite>(), launches);
       if (!step || *step) return step;
     }
     if (!planned.timed) return std::nullopt;
@@ -133,12 +136,12 @@ class Grading {
     return std::nullopt;
   }
 
-  Step run_step(const PlannedChain& planned, Chain& chain, std::int64_t capacity,
+  Step run_step(const PlannedChain& planned, Chain& chain, std::int64_t capacity, std::vector<BufferWrite> states,
                 std::vector<std::vector<LaunchResult>>& launches) {
     auto inputs = chain.next_inputs();
     if (!inputs) return because(inputs.error());
     RunJob job = disturbances(planned, chain.step());
-    if (chain.step() == 0) job.writes = chain.states();
+    job.writes = std::move(states);
     job.writes.insert(job.writes.end(), inputs->begin(), inputs->end());
     LaunchOrder order = megakernel_order(bench_.task, candidate_.launch, {chain.position(), capacity, epoch_++});
     order.grid = grid_blocks(candidate_.launch.grid, bench_.device);
@@ -149,8 +152,10 @@ class Grading {
     job.launches.push_back(std::move(order));
     job.reads = chain.reads();
     // The oracle works in this process while the worker runs the kernel: nothing expected ever goes there.
-    auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, [&] { chain.expect(); });
+    Result<void> expected;
+    auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, [&] { expected = chain.expect(); });
     if (!said) return because(said.error());
+    if (!expected) return because(expected.error());
     if (Outcome* outcome = std::get_if<Outcome>(&*said)) return std::move(*outcome);
     RunReply& reply = std::get<RunReply>(*said);
     keep_printed(reply);

@@ -3,13 +3,10 @@
 #include <map>
 #include <mutex>
 
-#include "base/sha256.h"
+#include "sandbox/host/candidate_compiler.h"
 #include "sandbox/host/compiler.h"
 #include "sandbox/host/device_session.h"
 #include "sandbox/host/eager_baseline.h"
-#include "sandbox/host/static_gate.h"
-#include "sandbox/host/tunables.h"
-#include "tasks/header.h"
 
 namespace onelaunch::sandbox {
 namespace {
@@ -23,7 +20,7 @@ class EmulatedSandbox final : public Sandbox {
         clock_(clock),
         compiler_(std::move(compiler)),
         facts_(std::move(facts)),
-        header_(tasks::candidate_header(task)),
+        candidates_(task, *compiler_, facts_, options_.compile_limits, options_.source_bytes_max, clock),
         weight_seed_(options_.weight_seed) {
     info_.kind = "emu";
     info_.name = facts_.name;
@@ -41,23 +38,7 @@ class EmulatedSandbox final : public Sandbox {
 
   Result<Compiled> compile(const CompileRequest& request, Deadline deadline) override {
     const Interrupts::Scope interrupts(interrupts_);
-    const Seconds start = clock_.now();
-    Compiled compiled;
-    compiled.outcome = Passed{};
-    compiled.source_sha256 = sha256_hex(request.source);
-    if (auto refused = refuse_source(request)) {
-      compiled.outcome = *refused;
-    } else if (auto values = tunables_of(request); !values) {
-      compiled.outcome = Refused{"tunables", values.error().message};
-    } else {
-      compiled.tunables = std::move(*values);
-      auto done = compiler_->compile(job_for(request.source, compiled.tunables), deadline, interrupts);
-      if (!done) return because(done.error());
-      compiled.cached = done->cached;
-      judge(std::move(done->reply), compiled);
-    }
-    compiled.seconds = (clock_.now() - start).count();
-    return compiled;
+    return candidates_.compile(request, deadline, interrupts);
   }
 
   Result<Grade> grade(const Compiled& candidate, const GradeRequest& request, Deadline deadline) override {
@@ -95,60 +76,6 @@ class EmulatedSandbox final : public Sandbox {
     return {task_, facts_, options_.worker, options_.threads, options_.grade_limits, clock_};
   }
 
-  std::optional<Refused> refuse_source(const CompileRequest& request) const {
-    if (request.source.size() > options_.source_bytes_max)
-      return Refused{"source", "the source has " + std::to_string(request.source.size()) + " bytes; the limit is " +
-                                   std::to_string(options_.source_bytes_max)};
-    if (request.source.find('\0') != std::string::npos) return Refused{"source", "the source contains a NUL byte"};
-    return std::nullopt;
-  }
-
-  static Result<TunableValues> tunables_of(const CompileRequest& request) {
-    auto tunables = scan_tunables(request.source);
-    if (!tunables) return because(tunables.error());
-    return choose_values(*tunables, request.tunables);
-  }
-
-  CompileJob job_for(const std::string& source, const TunableValues& values) const {
-    CompileJob job;
-    job.source = source;
-    job.header = header_;
-    job.options = {"--gpu-architecture=" + facts_.target, "--std=c++20"};
-    for (const auto& [name, value] : values) job.options.push_back("-D" + name + "=" + value);
-    job.limits = options_.compile_limits;
-    return job;
-  }
-
-  void judge(CompileReply reply, Compiled& compiled) const {
-    using Status = CompileReply::Status;
-    compiled.log = reply.log;
-    if (reply.status == Status::timed_out) {
-      compiled.outcome = TimedOut{"compiling", options_.compile_limits.wall_s};
-    } else if (reply.status == Status::out_of_memory) {
-      compiled.outcome = CompileFailed{reply.log + "the compiler needs more than " +
-                                       std::to_string(options_.compile_limits.memory_bytes >> 20) + " MiB of memory"};
-    } else if (reply.status == Status::crashed) {
-      compiled.outcome = CompileFailed{reply.log + "the compiler crashed on this source: " + reply.how};
-    } else if (reply.status == Status::failed) {
-      compiled.outcome = CompileFailed{reply.log};
-    } else {
-      GateLimits limits = gate_limits(tasks::weight_arena(task_).bytes);
-      limits.args_bytes = tasks::args_layout(task_).bytes;
-      limits.prepare_args_bytes = tasks::prepare_args_layout(task_).bytes;
-      auto verdict = static_gate(reply, facts_, limits);
-      if (Refused* refused = std::get_if<Refused>(&verdict)) compiled.outcome = std::move(*refused);
-      if (Declarations* declared = std::get_if<Declarations>(&verdict)) {
-        compiled.launch = declared->launch;
-        compiled.prepares = std::move(declared->prepares);
-        compiled.resources = declared->resources;
-      }
-    }
-    compiled.ptx = std::move(reply.ptx);
-    compiled.cubin = std::move(reply.cubin);
-    if (!compiled.ptx.empty()) compiled.ptx_sha256 = sha256_hex(compiled.ptx);
-    if (!compiled.cubin.empty()) compiled.cubin_sha256 = sha256_hex(compiled.cubin);
-  }
-
   // A task whose weights are the same on both input sets has one set of them.
   Result<std::shared_ptr<const Weights>> weights(tasks::InputSet set) {
     const std::lock_guard lock(weights_mutex_);
@@ -166,7 +93,7 @@ class EmulatedSandbox final : public Sandbox {
   const Clock& clock_;
   const std::unique_ptr<Compiler> compiler_;
   const DeviceFacts facts_;
-  const std::string header_;
+  CandidateCompiler candidates_;
   DeviceInfo info_;
   Interrupts interrupts_;
   std::mutex weights_mutex_;

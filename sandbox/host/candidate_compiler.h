@@ -1,0 +1,36 @@
+#pragma once
+// From a candidate's source to a compiled module that passed the static gate, or the reason why not. The same on every
+// device.
+
+#include <memory>
+#include <string>
+
+#include "sandbox/host/compiler.h"
+#include "sandbox/host/sandbox.h"
+#include "tasks/task.h"
+
+namespace onelaunch::sandbox {
+
+class CandidateCompiler {
+ public:
+  // Borrows task, clock and facts. The compiler may be shared.
+  CandidateCompiler(const tasks::Task& task, Compiler& compiler, const DeviceFacts& facts, const CompileLimits& limits,
+                    std::size_t source_bytes_max, const Clock& clock);
+
+  Result<Compiled> compile(const CompileRequest& request, Deadline deadline, const Interrupts::Scope& interrupts);
+
+ private:
+  std::optional<Refused> refuse_source(const CompileRequest& request) const;
+  CompileJob job_for(const std::string& source, const TunableValues& values) const;
+  void judge(CompileReply reply, Compiled& compiled) const;
+
+  const tasks::Task& task_;
+  Compiler& compiler_;
+  const DeviceFacts& facts_;
+  const CompileLimits limits_;
+  const std::size_t source_bytes_max_;
+  const Clock& clock_;
+  const std::string header_;
+};
+
+}  // namespace onelaunch::sandbox
