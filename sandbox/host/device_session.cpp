@@ -7,6 +7,7 @@ namespace {
 
 constexpr double kAnswerS = 30;   // to a question that takes no work
 constexpr double kGraceS = 5;     // the worker ends a launch itself; this is for its answer
+constexpr double kTimingGraceS = 15;  // a hung chain is found by the worker, which then says so
 constexpr std::size_t kFaultsShown = 3;
 
 // An answer that is no reply: what the candidate did, or that we were interrupted.
@@ -17,24 +18,23 @@ DeviceSession::Said<Reply> without_reply(Answer& answer) {
   return unavailable("interrupted");
 }
 
-Outcome outcome_of(const LaunchResult& launch, const std::string& entry, double limit_s) {
+Outcome outcome_of(const std::vector<LaunchFault>& faults, const std::string& entry, double limit_s, double seconds) {
   std::string message;
-  for (std::size_t i = 0; i < std::min(launch.faults.size(), kFaultsShown); ++i)
-    message.append(i > 0 ? "\n" : "").append(launch.faults[i].message);
-  if (launch.faults.size() > kFaultsShown)
-    message += "\nand " + std::to_string(launch.faults.size() - kFaultsShown) + " more";
-  const std::string& kind = launch.faults.front().kind;
+  for (std::size_t i = 0; i < std::min(faults.size(), kFaultsShown); ++i)
+    message.append(i > 0 ? "\n" : "").append(faults[i].message);
+  if (faults.size() > kFaultsShown) message += "\nand " + std::to_string(faults.size() - kFaultsShown) + " more";
+  const std::string& kind = faults.front().kind;
   if (kind == "time_limit") return TimedOut{entry + " (" + message + ")", limit_s};
-  if (kind == "instruction_limit") return TimedOut{entry + " (" + message + ")", launch.host_seconds};
+  if (kind == "instruction_limit") return TimedOut{entry + " (" + message + ")", seconds};
   if (kind == "not_implemented") return Refused{kind, message};
   return Faulted{kind, entry + ": " + message};
 }
 
 }  // namespace
 
-Result<DeviceSession> DeviceSession::start(const std::filesystem::path& worker, const Clock& clock,
-                                           const Interrupts::Scope& interrupts) {
-  auto process = WorkerProcess::spawn({worker, "emu"}, clock);
+Result<DeviceSession> DeviceSession::start(const std::filesystem::path& worker, const std::string& role,
+                                           const Clock& clock, const Interrupts::Scope& interrupts) {
+  auto process = WorkerProcess::spawn({worker, role}, clock);
   if (!process) return because(process.error());
   return DeviceSession(std::move(*process), clock, interrupts);
 }
@@ -85,13 +85,43 @@ DeviceSession::Said<RunReply> DeviceSession::run(RunJob job, Deadline deadline, 
   if (!reply->problem.empty()) return fail(Error::Kind::internal, "running " + entry + ": " + reply->problem);
   if (!reply->launches.empty() && !reply->launches.back().faults.empty()) {
     const std::size_t last = std::min(reply->launches.size(), job.launches.size()) - 1;
-    return Outcome(outcome_of(reply->launches.back(), job.launches[last].entry, left_s));
+    const LaunchResult& launch = reply->launches.back();
+    return Outcome(outcome_of(launch.faults, job.launches[last].entry, left_s, launch.host_seconds));
   }
   if (reply->launches.size() != job.launches.size() || reply->reads.size() != job.reads.size())
     return Outcome(Crashed{"the worker's answer does not fit the question"});
   for (std::size_t i = 0; i < job.reads.size(); ++i)
     if (!job.reads[i].digest && reply->reads[i].size() != job.reads[i].bytes)
       return Outcome(Crashed{"the worker's answer does not fit the question"});
+  return std::move(*reply);
+}
+
+DeviceSession::Said<TimeReply> DeviceSession::time(TimeJob job, Deadline deadline) {
+  job.seconds_max = std::min(job.seconds_max, deadline.left(*clock_).count());
+  if (job.seconds_max <= 0) return Outcome(TimedOut{"the check as a whole", (clock_->now() - start_).count()});
+  const Deadline limit = Deadline::after(*clock_, Seconds(job.seconds_max + kTimingGraceS));
+  Answer answer = worker_->call(encode(job), -1, limit, *interrupts_, "timing the kernel");
+  const std::string* body = std::get_if<std::string>(&answer);
+  if (body == nullptr) return without_reply<TimeReply>(answer);
+  auto reply = decode_time_reply(*body);
+  if (!reply) return Outcome(Crashed{reply.error().message});
+  if (!reply->problem.empty()) return fail(Error::Kind::internal, "timing: " + reply->problem);
+  if (!reply->faults.empty()) return outcome_of(reply->faults, "timing the kernel", job.seconds_max, job.seconds_max);
+  for (const ChainSample& sample : reply->samples)
+    if (sample.chain >= job.chains.size() || sample.reads.size() != job.chains[sample.chain].reads.size())
+      return Outcome(Crashed{"the worker's answer does not fit the question"});
+  return std::move(*reply);
+}
+
+DeviceSession::Said<CountReply> DeviceSession::count(const CountJob& job, Deadline deadline, double launch_s) {
+  const Deadline limit{std::min(deadline.at, clock_->now() + Seconds(launch_s))};
+  Answer answer = worker_->call(encode(job), -1, limit, *interrupts_, "counting launches");
+  const std::string* body = std::get_if<std::string>(&answer);
+  if (body == nullptr) return without_reply<CountReply>(answer);
+  auto reply = decode_count_reply(*body);
+  if (!reply) return Outcome(Crashed{reply.error().message});
+  if (!reply->problem.empty()) return unavailable("counting launches: " + reply->problem);
+  if (!reply->faults.empty()) return outcome_of(reply->faults, "counting launches", launch_s, launch_s);
   return std::move(*reply);
 }
 

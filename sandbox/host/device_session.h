@@ -14,9 +14,11 @@ namespace onelaunch::sandbox {
 
 class DeviceSession {
  public:
-  // Borrows clock and interrupts.
-  static Result<DeviceSession> start(const std::filesystem::path& worker, const Clock& clock,
+  // `role`: "emu", "cuda:0". Borrows clock and interrupts.
+  static Result<DeviceSession> start(const std::filesystem::path& worker, const std::string& role, const Clock& clock,
                                      const Interrupts::Scope& interrupts);
+  // Of a session that outlives the work that it was started for.
+  void watch(const Interrupts::Scope& interrupts) { interrupts_ = &interrupts; }
 
   Result<DeviceFacts> facts(const std::string& target);
 
@@ -26,6 +28,9 @@ class DeviceSession {
   Said<SetupReply> set_up(const SetupJob& job, int weights_fd, Deadline deadline, double launch_s);
   // `meanwhile` runs in this process while the worker works.
   Said<RunReply> run(RunJob job, Deadline deadline, double launch_s, const std::function<void()>& meanwhile);
+  // cuda only. The outcome is that of the candidate's launches.
+  Said<TimeReply> time(TimeJob job, Deadline deadline);
+  Said<CountReply> count(const CountJob& job, Deadline deadline, double launch_s);
 
  private:
   DeviceSession(std::unique_ptr<WorkerProcess> worker, const Clock& clock, const Interrupts::Scope& interrupts)

@@ -1,11 +1,11 @@
 #include "sandbox/host/eager_baseline.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "sandbox/host/candidate_buffers.h"
 #include "sandbox/host/chain.h"
 #include "sandbox/host/device_session.h"
+#include "sandbox/host/eager_order.h"
 #include "sandbox/host/gate_report.h"
 #include "sandbox/host/grade_plan.h"
 #include "sandbox/host/measure.h"
@@ -16,33 +16,6 @@ namespace onelaunch::sandbox {
 namespace {
 
 constexpr int kSteps = 2;
-
-std::string parameter_buffer(const tasks::Task& task, const std::string& name) {
-  const tasks::Tensor* tensor = task.find(name);
-  return tensor != nullptr ? buffer_name(*tensor) : "intermediate " + name;
-}
-
-LaunchOrder order_of(const tasks::Task& task, const tasks::EagerLaunch& launch, std::int64_t position, std::int64_t capacity) {
-  using Kind = tasks::EagerArgument::Kind;
-  LaunchOrder order;
-  order.module = kEagerModule;
-  order.entry = launch.entry;
-  order.grid = launch.grid;
-  order.block = launch.block;
-  order.dynamic_smem = launch.dynamic_smem;
-  order.cooperative = false;
-  order.parameters.assign(launch.arguments.size() * sizeof(std::uint64_t), '\0');
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    const tasks::EagerArgument& argument = launch.arguments[i];
-    const std::size_t offset = i * sizeof(std::uint64_t);
-    const std::int64_t word = argument.kind == Kind::position ? position : capacity;
-    if (argument.kind == Kind::buffer)
-      order.relocations.push_back({offset, parameter_buffer(task, argument.buffer), 0});
-    else
-      std::memcpy(order.parameters.data() + offset, &word, sizeof word);
-  }
-  return order;
-}
 
 std::string why(const Outcome& outcome) { return "the eager baseline did not run: " + explain(outcome); }
 
@@ -67,7 +40,7 @@ class ContextRun {
       if (i == 0) job.writes = std::move(*states);
       job.writes.insert(job.writes.end(), inputs->begin(), inputs->end());
       for (const tasks::EagerLaunch& launch : plan.launches)
-        job.launches.push_back(order_of(bench_.task, launch, chain.position(), spec.capacity));
+        job.launches.push_back(eager_order(bench_.task, launch, chain.position(), spec.capacity));
       job.reads = chain.reads();
       Result<void> expected;
       auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, [&] { expected = chain.expect(); });
@@ -88,7 +61,7 @@ class ContextRun {
     job.modules = {{kEagerModule, compiled.ptx, compiled.cubin}};
     job.buffers = tensor_buffers(bench_.task, weights_, capacity);
     for (const tasks::EagerBuffer& buffer : plan.buffers)
-      job.buffers.push_back({parameter_buffer(bench_.task, buffer.name), buffer.bytes, false, 0});
+      job.buffers.push_back({eager_buffer(bench_.task, buffer.name), buffer.bytes, false, 0});
     auto said = session_.set_up(job, weights_.fd(), deadline_, bench_.limits.launch_s);
     if (!said) return because(said.error());
     if (const Outcome* outcome = std::get_if<Outcome>(&*said)) return fail(Error::Kind::internal, why(*outcome));
@@ -105,7 +78,7 @@ class ContextRun {
 
 Result<BaselineResult> eager_baseline(const GradeBench& bench, Compiler& compiler, const Weights& weights,
                                       Deadline deadline, const Interrupts::Scope& interrupts) {
-  auto session = DeviceSession::start(bench.worker, bench.clock, interrupts);
+  auto session = DeviceSession::start(bench.worker, "emu", bench.clock, interrupts);
   if (!session) return because(session.error());
   BaselineResult result;
   result.name = "eager";

@@ -104,7 +104,7 @@ class EmulatedSandbox final : public Sandbox {
 Result<DeviceFacts> ask_for_facts(const EmulatedOptions& options, const Clock& clock) {
   Interrupts nobody;
   const Interrupts::Scope interrupts(nobody);
-  auto session = DeviceSession::start(options.worker, clock, interrupts);
+  auto session = DeviceSession::start(options.worker, "emu", clock, interrupts);
   if (!session) return because(session.error());
   return session->facts(options.target);
 }

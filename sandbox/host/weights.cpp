@@ -42,10 +42,16 @@ Weights::~Weights() {
   if (bytes_ != nullptr) ::munmap(const_cast<std::byte*>(bytes_), mapped_);
 }
 
+bool strict_differs(const tasks::Task& task, const tasks::Tensor& weight) {
+  // The three members of an int4 weight are drawn together.
+  const std::string owner = weight.name.substr(0, weight.name.rfind('.'));
+  if (const tasks::Quantised* quantised = task.find_quantised(owner)) return differ(quantised->nominal, quantised->strict);
+  return differ(weight.nominal, weight.strict);
+}
+
 bool strict_weights_differ(const tasks::Task& task) {
-  for (const tasks::Tensor* tensor : task.with(tasks::Role::weight))
-    if (differ(tensor->nominal, tensor->strict)) return true;
-  return std::ranges::any_of(task.quantised, [](const auto& weight) { return differ(weight.nominal, weight.strict); });
+  return std::ranges::any_of(task.with(tasks::Role::weight),
+                             [&](const tasks::Tensor* weight) { return strict_differs(task, *weight); });
 }
 
 }  // namespace onelaunch::sandbox

@@ -34,7 +34,8 @@ class Weights {
   std::size_t mapped_ = 0;
 };
 
-// Whether the two input sets differ in any weight.
+// Whether the two input sets differ in this weight, or in any.
+bool strict_differs(const tasks::Task& task, const tasks::Tensor& weight);
 bool strict_weights_differ(const tasks::Task& task);
 
 }  // namespace onelaunch::sandbox

@@ -1,0 +1,67 @@
+#pragma once
+// The task's unfused kernels as a Reference: a worker of its own on the GPU, with all sets of weights.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sandbox/host/device_session.h"
+#include "sandbox/host/gpu_layout.h"
+#include "sandbox/host/reference.h"
+#include "tasks/eager.h"
+
+namespace onelaunch::sandbox {
+
+// Kernels of ours, compiled for the device.
+struct OwnModule {
+  std::string name, ptx, cubin;
+};
+
+class GpuReference final : public Reference {
+ public:
+  struct Parts {
+    const tasks::Task& task;
+    const GpuLayout& layout;
+    OwnModule generator, eager;           // compiled from tasks::generator_plan() and tasks::eager_plan()
+    std::uint64_t weight_seed = 0;
+    std::int64_t capacity = 0;  // most rows of a cache that a chain will have
+  };
+  // Makes the weights. The session's worker becomes the reference's.
+  static Result<std::unique_ptr<GpuReference>> start(Parts parts, DeviceSession session, Deadline deadline);
+
+  // Until when, and by whom, the calls that follow may be cut short. A reference that was cut short is not usable any more.
+  void watch(const Interrupts::Scope& interrupts, Deadline deadline);
+  bool usable() const { return usable_; }
+
+  Result<void> reset(const std::vector<tasks::Bytes>& states, tasks::InputSet inputs, std::int64_t position,
+                     std::int64_t capacity) override;
+  Result<tasks::Bytes> draw(std::uint64_t seed, int step, int weight_set) override;
+  Result<std::vector<tasks::Bytes>> step() override;
+  Result<std::vector<tasks::Bytes>> states() override;
+
+  // SHA-256 of every weight of set 0, in task order: to be compared with those made on the CPU.
+  Result<std::vector<std::string>> weight_digests(tasks::InputSet inputs);
+
+ private:
+  struct Tried {
+    double margin = 0;
+    std::vector<tasks::Bytes> outputs;
+  };
+  GpuReference(Parts parts, DeviceSession session);
+  Result<void> set_up(Deadline deadline);
+  Result<RunReply> run(RunJob job);
+  Result<Tried> attempt(const tasks::Bytes& token, int weight_set);
+
+  Parts parts_;
+  DeviceSession session_;
+  tasks::EagerPlan plan_;
+  tasks::InputSet inputs_ = tasks::InputSet::nominal;
+  std::int64_t position_ = 0, capacity_ = 0;
+  std::vector<tasks::Bytes> outputs_;     // of the step that was drawn
+  bool tried_ = false;                    // the states on the device are those after a step that was not taken
+  bool usable_ = true;
+  Deadline deadline_{};
+};
+
+}  // namespace onelaunch::sandbox
