@@ -1,8 +1,9 @@
 #pragma once
-// tasks/device/*.cuh as text; CMake writes the definitions.
+// tasks/device/* as text; CMake writes the definitions.
 
 namespace onelaunch::tasks {
 extern const char* const k_launch;
 extern const char* const k_barrier;
 extern const char* const k_loads;
+extern const char* const k_generator;
 }  // namespace onelaunch::tasks

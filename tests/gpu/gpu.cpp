@@ -27,7 +27,7 @@ std::string fill(Driver& d) {
                    find(library, OL_SYMBOL(cuFuncSetAttribute), d.set_attribute) && find(library, OL_SYMBOL(cuMemAlloc), d.allocate) &&
                    find(library, OL_SYMBOL(cuMemcpyHtoD), d.upload) && find(library, OL_SYMBOL(cuMemcpyDtoH), d.download) &&
                    find(library, OL_SYMBOL(cuMemsetD8), d.fill) && find(library, OL_SYMBOL(cuLaunchCooperativeKernel), d.launch) &&
-                   find(library, OL_SYMBOL(cuCtxSynchronize), d.synchronize) && find(library, OL_SYMBOL(cuEventCreate), d.event_create) &&
+                   find(library, OL_SYMBOL(cuLaunchKernel), d.launch_plain) && find(library, OL_SYMBOL(cuCtxSynchronize), d.synchronize) && find(library, OL_SYMBOL(cuEventCreate), d.event_create) &&
                    find(library, OL_SYMBOL(cuEventRecord), d.event_record) && find(library, OL_SYMBOL(cuEventSynchronize), d.event_synchronize) &&
                    find(library, OL_SYMBOL(cuEventElapsedTime), d.elapsed);
   if (!all) return "libcuda.so.1 lacks a function that is needed";
@@ -62,8 +62,10 @@ Gpu::Gpu() {
   check(driver_.set_current(context), "context");
 }
 
+void Gpu::load(const std::string& image) { check(driver_.load(&module_, image.c_str()), "module"); }
+
 void Gpu::load(const std::string& image, const char* entry) {
-  check(driver_.load(&module_, image.c_str()), "module");
+  load(image);
   check(driver_.function(&function_, module_, entry), entry);
 }
 
@@ -77,10 +79,15 @@ std::vector<std::uint64_t> Gpu::constant(const char* variable) {
 }
 
 std::uint64_t Gpu::buffer(std::span<const std::byte> content) {
-  CUdeviceptr address = 0;
   if (content.empty()) return 0;
-  check(driver_.allocate(&address, content.size()), "allocation");
+  const std::uint64_t address = allocate(content.size());
   write(address, content);
+  return address;
+}
+
+std::uint64_t Gpu::allocate(std::size_t bytes) {
+  CUdeviceptr address = 0;
+  check(driver_.allocate(&address, bytes), "allocation");
   return address;
 }
 
@@ -100,19 +107,38 @@ void Gpu::launch(unsigned grid, unsigned block, unsigned dynamic_shared, const v
   check(driver_.launch(function_, grid, 1, 1, block, 1, 1, dynamic_shared, nullptr, pointers), "launch");
 }
 
+CUfunction Gpu::entry(const std::string& name) {
+  CUfunction found = nullptr;
+  check(driver_.function(&found, module_, name.c_str()), name.c_str());
+  return found;
+}
+
+void Gpu::launch(CUfunction entry, unsigned grid, unsigned block, unsigned dynamic_shared, std::span<std::uint64_t> words) {
+  std::vector<void*> pointers;
+  for (std::uint64_t& word : words) pointers.push_back(&word);
+  check(driver_.set_attribute(entry, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(dynamic_shared)), "shared memory");
+  check(driver_.launch_plain(entry, grid, 1, 1, block, 1, 1, dynamic_shared, nullptr, pointers.data(), nullptr), "launch");
+}
+
 void Gpu::wait() { check(driver_.synchronize(), "running the kernel"); }
 
 double Gpu::time_us(int count, unsigned grid, unsigned block, unsigned dynamic_shared, const void* parameters) {
+  return time_us([&] {
+    for (int i = 0; i < count; ++i) launch(grid, block, dynamic_shared, parameters);
+  }) / count;
+}
+
+double Gpu::time_us(const std::function<void()>& work) {
   CUevent start = nullptr, end = nullptr;
   check(driver_.event_create(&start, CU_EVENT_DEFAULT), "event");
   check(driver_.event_create(&end, CU_EVENT_DEFAULT), "event");
   check(driver_.event_record(start, nullptr), "event");
-  for (int i = 0; i < count; ++i) launch(grid, block, dynamic_shared, parameters);
+  work();
   check(driver_.event_record(end, nullptr), "event");
   check(driver_.event_synchronize(end), "running the kernel");
   float milliseconds = 0;
   check(driver_.elapsed(&milliseconds, start, end), "event");
-  return milliseconds * 1e3 / count;
+  return milliseconds * 1e3;
 }
 
 }  // namespace onelaunch::gpu

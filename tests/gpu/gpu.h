@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct Driver {
   decltype(&::cuMemcpyDtoH) download = nullptr;
   decltype(&::cuMemsetD8) fill = nullptr;
   decltype(&::cuLaunchCooperativeKernel) launch = nullptr;
+  decltype(&::cuLaunchKernel) launch_plain = nullptr;
   decltype(&::cuCtxSynchronize) synchronize = nullptr;
   decltype(&::cuEventCreate) event_create = nullptr;
   decltype(&::cuEventRecord) event_record = nullptr;
@@ -45,13 +47,21 @@ class Gpu {
 
   std::string name() const { return name_; }
   int sms() const { return sms_; }
-  void load(const std::string& image, const char* entry);  // PTX or cubin
+  void load(const std::string& image);  // PTX or cubin
+  void load(const std::string& image, const char* entry);
   std::vector<std::uint64_t> constant(const char* variable);
   std::uint64_t buffer(std::span<const std::byte> content);
   std::vector<std::byte> read(std::uint64_t address, std::size_t bytes);
   void write(std::uint64_t address, std::span<const std::byte> content);
   void launch(unsigned grid, unsigned block, unsigned dynamic_shared, const void* parameters);
   void wait();
+
+  // Any entry of the loaded module, launched without cooperation: one 8-byte parameter a word.
+  CUfunction entry(const std::string& name);
+  void launch(CUfunction entry, unsigned grid, unsigned block, unsigned dynamic_shared, std::span<std::uint64_t> words);
+  std::uint64_t allocate(std::size_t bytes);
+  // Between events around what `work` launches.
+  double time_us(const std::function<void()>& work);
   // Microseconds between events around `count` launches, per launch.
   double time_us(int count, unsigned grid, unsigned block, unsigned dynamic_shared, const void* parameters);
 
