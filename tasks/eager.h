@@ -24,10 +24,17 @@ struct EagerLaunch {
   unsigned grid, block, dynamic_smem;
   std::vector<EagerArgument> arguments;  // kernel parameters in order, each 8 bytes: a pointer or a long long
 };
+// Where a routed layer's logits lie once its launches have run.
+struct EagerRouting {
+  std::string logits;                    // a tensor's name or an EagerBuffer's
+  DType dtype = DType::f32;
+  std::int64_t experts = 0, k = 0;
+};
 struct EagerPlan {
   std::string source;                    // self-contained CUDA C++; needs only cuda_bf16.h
   std::vector<EagerBuffer> buffers;      // intermediates
   std::vector<EagerLaunch> launches;
+  std::vector<EagerRouting> routings;    // in the order of the ops
 };
 EagerPlan eager_plan(const Task& task, std::int64_t context, std::int64_t capacity);
 
