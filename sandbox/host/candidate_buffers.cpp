@@ -50,12 +50,18 @@ std::vector<BufferSpec> tensor_buffers(const tasks::Task& task, const Weights& w
   return buffers;
 }
 
+std::vector<BufferSpec> workspace_buffers(const LaunchDeclaration& launch) {
+  std::vector<BufferSpec> buffers;
+  if (launch.sync_bytes > 0) buffers.push_back({kSyncBuffer, launch.sync_bytes, false, 0});
+  if (launch.scratch_bytes > 0) buffers.push_back({kScratchBuffer, launch.scratch_bytes, false, 0});
+  return buffers;
+}
+
 std::vector<BufferSpec> candidate_buffers(const tasks::Task& task, const Weights& weights, std::int64_t capacity,
                                           const LaunchDeclaration& launch) {
   std::vector<BufferSpec> buffers = tensor_buffers(task, weights, capacity);
   if (launch.prepared_bytes > 0) buffers.push_back({kPreparedBuffer, launch.prepared_bytes, false, 0});
-  if (launch.sync_bytes > 0) buffers.push_back({kSyncBuffer, launch.sync_bytes, false, 0});
-  if (launch.scratch_bytes > 0) buffers.push_back({kScratchBuffer, launch.scratch_bytes, false, 0});
+  for (BufferSpec& buffer : workspace_buffers(launch)) buffers.push_back(std::move(buffer));
   return buffers;
 }
 

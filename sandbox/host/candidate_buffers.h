@@ -23,7 +23,9 @@ std::string buffer_name(const tasks::Tensor& tensor);
 
 // Every tensor of the task, caches with `capacity` rows.
 std::vector<BufferSpec> tensor_buffers(const tasks::Task& task, const Weights& weights, std::int64_t capacity);
-// And what the candidate declares; none of size zero.
+// Sync and scratch as declared; none of size zero.
+std::vector<BufferSpec> workspace_buffers(const LaunchDeclaration& launch);
+// All tensors, and what the candidate declares; none of size zero.
 std::vector<BufferSpec> candidate_buffers(const tasks::Task& task, const Weights& weights, std::int64_t capacity,
                                           const LaunchDeclaration& launch);
 

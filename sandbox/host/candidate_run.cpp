@@ -22,10 +22,12 @@ LaunchOrder CandidateRun::order(const CallState& state) const {
   return order;
 }
 
-Step CandidateRun::prepare(RunJob job, const Redirections& places, std::vector<std::string>* reads) {
+Step CandidateRun::prepare(RunJob job, const Redirections& places, const std::string& module,
+                           std::vector<std::string>* reads) {
   for (const PrepareDeclaration& prepare : candidate_.prepares) {
     LaunchOrder order = prepare_order(bench_.task, candidate_.launch, prepare);
     order.grid = grid_blocks(prepare.grid, bench_.device);
+    order.module = module;
     order.instructions_max = instructions_max(0);
     redirect(order, places);
     job.launches.push_back(std::move(order));

@@ -25,8 +25,9 @@ class CandidateRun {
       : bench_(bench), candidate_(candidate), session_(session), deadline_(deadline) {}
 
   // The prepare kernels in the order that the source gives, for the weights at `places`. `job`: what else is done
-  // before and after them.
-  Step prepare(RunJob job, const Redirections& places, std::vector<std::string>* reads = nullptr);
+  // before and after them. `module`: the name that they are loaded under.
+  Step prepare(RunJob job, const Redirections& places, const std::string& module = kCandidateModule,
+               std::vector<std::string>* reads = nullptr);
   struct ChainPlace {
     std::int64_t capacity = 0;       // rows of the caches
     bool states_each_step = true;

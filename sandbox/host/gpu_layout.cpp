@@ -33,11 +33,14 @@ GpuLayout::GpuLayout(const tasks::Task& task, int sets) : task_(task), sets_(set
   }
 }
 
+bool GpuLayout::strict_sets() const {
+  return std::ranges::any_of(own_in_strict_, [](const auto& entry) { return entry.second; });
+}
+
 std::vector<WeightSet> GpuLayout::weight_sets() const {
   std::vector<WeightSet> all;
   for (int i = 0; i < sets_; ++i) all.push_back({tasks::InputSet::nominal, i});
-  const bool strict = std::ranges::any_of(own_in_strict_, [](const auto& entry) { return entry.second; });
-  for (int i = 0; strict && i < sets_; ++i) all.push_back({tasks::InputSet::strict, i});
+  for (int i = 0; strict_sets() && i < sets_; ++i) all.push_back({tasks::InputSet::strict, i});
   return all;
 }
 

@@ -33,6 +33,8 @@ class GpuLayout {
   GpuLayout(const tasks::Task& task, int sets);
 
   int sets() const { return sets_; }
+  // Whether strict inputs have weights of their own.
+  bool strict_sets() const;
   // Sets that hold something of their own, nominal ones first.
   std::vector<WeightSet> weight_sets() const;
   std::vector<BufferSpec> weight_buffers() const;

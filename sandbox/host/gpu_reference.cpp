@@ -9,6 +9,7 @@
 #include "sandbox/host/candidate_buffers.h"
 #include "sandbox/host/eager_order.h"
 #include "sandbox/host/generation.h"
+#include "tasks/generator.h"
 
 namespace onelaunch::sandbox {
 namespace {
@@ -80,8 +81,7 @@ void GpuReference::watch(const Interrupts::Scope& interrupts, Deadline deadline)
 
 Result<void> GpuReference::set_up(Deadline deadline) {
   SetupJob job;
-  job.modules = {{parts_.generator.name, parts_.generator.ptx, parts_.generator.cubin},
-                 {parts_.eager.name, parts_.eager.ptx, parts_.eager.cubin}};
+  job.modules = {parts_.generator, parts_.eager};
   job.buffers = parts_.layout.weight_buffers();
   job.buffers.push_back(generator_table());
   for (const Tensor& tensor : parts_.task.tensors) {
@@ -95,8 +95,8 @@ Result<void> GpuReference::set_up(Deadline deadline) {
   auto said = session_.set_up(job, -1, deadline, kCallS);
   if (!said) return because(said.error());
   if (const Outcome* outcome = std::get_if<Outcome>(&*said)) return fail(Error::Kind::internal, explain(*outcome));
-  for (RunJob& made : generation(parts_.task, parts_.layout, parts_.generator.name, parts_.weight_seed))
-    if (auto ran = run(std::move(made)); !ran) return because(ran.error(), "making the weights");
+  if (auto ran = run(generation(parts_.task, parts_.layout, parts_.generator_device, parts_.weight_seed)); !ran)
+    return because(ran.error(), "making the weights");
   return {};
 }
 
@@ -120,6 +120,16 @@ Result<void> GpuReference::reset(const std::vector<Bytes>& states, tasks::InputS
   return {};
 }
 
+std::vector<LaunchOrder> GpuReference::token_launches(int weight_set) const {
+  const Redirections places = parts_.layout.weights({inputs_, weight_set});
+  std::vector<LaunchOrder> orders;
+  for (const tasks::EagerLaunch& launch : plan_.launches) {
+    orders.push_back(eager_order(parts_.task, launch, position_, parts_.capacity));
+    redirect(orders.back(), places);
+  }
+  return orders;
+}
+
 Result<GpuReference::Tried> GpuReference::attempt(const Bytes& token, int weight_set) {
   RunJob job;
   job.copies = copies_of_states(parts_.task, tried_);
@@ -128,11 +138,7 @@ Result<GpuReference::Tried> GpuReference::attempt(const Bytes& token, int weight
     job.writes.push_back({buffer_name(*input), 0, rest.substr(0, input->bytes(0))});
     rest.erase(0, input->bytes(0));
   }
-  const Redirections places = parts_.layout.weights({inputs_, weight_set});
-  for (const tasks::EagerLaunch& launch : plan_.launches) {
-    job.launches.push_back(eager_order(parts_.task, launch, position_, parts_.capacity));
-    redirect(job.launches.back(), places);
-  }
+  job.launches = token_launches(weight_set);
   for (const tasks::EagerRouting& routing : plan_.routings)
     job.reads.push_back({eager_buffer(parts_.task, routing.logits), 0,
                          static_cast<std::uint64_t>(routing.experts) * tasks::element_bytes(routing.dtype), false});
@@ -170,6 +176,38 @@ Result<std::vector<Bytes>> GpuReference::step() {
   tried_ = false;
   ++position_;
   return outputs_;
+}
+
+Result<std::vector<Bytes>> GpuReference::step_with(const Bytes& token, int weight_set) {
+  auto tried = attempt(token, weight_set);
+  if (!tried) return because(tried.error());
+  outputs_ = std::move(tried->outputs);
+  return step();
+}
+
+Result<std::vector<ChainSample>> GpuReference::time_tokens(std::int64_t context, bool graph, int samples) {
+  std::vector<Bytes> states;
+  for (const Tensor* state : parts_.task.with(Role::state)) {
+    states.emplace_back(state->bytes(parts_.capacity));
+    tasks::fill_tensor(parts_.task, *state, parts_.weight_seed, tasks::InputSet::nominal, context, states.back());
+  }
+  if (auto begun = reset(states, tasks::InputSet::nominal, context, parts_.capacity); !begun) return because(begun.error());
+  if (auto first = draw(parts_.weight_seed, 0, 0); !first) return because(first.error());  // a token that is there to be read
+  TimeJob job;
+  for (int set = 0; set < parts_.layout.sets(); ++set) {
+    job.chains.emplace_back();
+    job.chains.back().copies = copies_of_states(parts_.task, true);
+    job.chains.back().launches = token_launches(set);
+  }
+  for (int i = 0; i < samples; ++i) job.order.push_back(static_cast<std::uint32_t>(i % parts_.layout.sets()));
+  job.graph = graph;
+  job.seconds_max = kCallS;
+  auto said = session_.time(std::move(job), deadline_);
+  usable_ = said && std::holds_alternative<TimeReply>(*said);
+  if (!said) return because(said.error());
+  if (const Outcome* outcome = std::get_if<Outcome>(&*said))
+    return fail(Error::Kind::worker_lost, "the reference kernels: " + explain(*outcome));
+  return std::get<TimeReply>(std::move(*said)).samples;
 }
 
 // Caches are as large on the device as the longest chain needs; a chain's own capacity may be less.

@@ -9,21 +9,18 @@
 #include "sandbox/host/device_session.h"
 #include "sandbox/host/gpu_layout.h"
 #include "sandbox/host/reference.h"
+#include "tasks/device_generator.h"
 #include "tasks/eager.h"
 
 namespace onelaunch::sandbox {
-
-// Kernels of ours, compiled for the device.
-struct OwnModule {
-  std::string name, ptx, cubin;
-};
 
 class GpuReference final : public Reference {
  public:
   struct Parts {
     const tasks::Task& task;
     const GpuLayout& layout;
-    OwnModule generator, eager;           // compiled from tasks::generator_plan() and tasks::eager_plan()
+    ModuleSpec generator, eager;  // kGeneratorModule, kEagerModule, compiled for the device
+    tasks::GeneratorDevice generator_device;
     std::uint64_t weight_seed = 0;
     std::int64_t capacity = 0;  // most rows of a cache that a chain will have
   };
@@ -40,6 +37,12 @@ class GpuReference final : public Reference {
   Result<std::vector<tasks::Bytes>> step() override;
   Result<std::vector<tasks::Bytes>> states() override;
 
+  // A step with a token of the caller's choice.
+  Result<std::vector<tasks::Bytes>> step_with(const tasks::Bytes& token, int weight_set);
+  // Times one token of the unfused kernels at `context`, on weight sets in turn. graph: replayed as a CUDA graph.
+  Result<std::vector<ChainSample>> time_tokens(std::int64_t context, bool graph, int samples);
+  int launches() const { return static_cast<int>(plan_.launches.size()); }
+
   // SHA-256 of every weight of set 0, in task order: to be compared with those made on the CPU.
   Result<std::vector<std::string>> weight_digests(tasks::InputSet inputs);
 
@@ -51,6 +54,7 @@ class GpuReference final : public Reference {
   GpuReference(Parts parts, DeviceSession session);
   Result<void> set_up(Deadline deadline);
   Result<RunReply> run(RunJob job);
+  std::vector<LaunchOrder> token_launches(int weight_set) const;
   Result<Tried> attempt(const tasks::Bytes& token, int weight_set);
 
   Parts parts_;

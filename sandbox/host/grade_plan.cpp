@@ -9,7 +9,9 @@ namespace onelaunch::sandbox {
 namespace {
 
 constexpr int kStrictSteps = 3, kQuickSteps = 2;
-constexpr std::uint64_t kScheduleStream = 7000, kCapacityStream = 7001;
+constexpr int kGpuSteps = 4, kGpuSeeds = 2;
+constexpr std::uint64_t kJitter = 97;  // cached tokens by which a strict chain may begin earlier
+constexpr std::uint64_t kScheduleStream = 7000, kCapacityStream = 7001, kJitterStream = 7100;
 
 std::vector<tasks::SweepPoint> points_of(const tasks::Task& task, const GradeRequest& request) {
   std::vector<tasks::SweepPoint> points = task.sweep;
@@ -57,6 +59,28 @@ GradePlan plan_grade(const tasks::Task& task, std::size_t weight_bytes, const Gr
   for (std::size_t i = 0; i < (quick ? 0 : heavy ? std::min<std::size_t>(points.size(), 1) : points.size()); ++i)
     add(tasks::InputSet::strict, points[i].context, std::min(points[i].steps, kStrictSteps),
         derived_seed(seed, kScheduleStream) | 1, true);
+  plan.capacity += 1 + static_cast<std::int64_t>(derived_seed(seed, kCapacityStream) % 7);
+  return plan;
+}
+
+GpuGradePlan plan_gpu_grade(const tasks::Task& task, const GradeRequest& request, std::uint64_t seed) {
+  const bool quick = request.check == Check::quick;
+  GpuGradePlan plan;
+  plan.seed = seed;
+  std::uint64_t stream = 0;
+  const auto add = [&](tasks::InputSet set, std::int64_t context, int steps) {
+    plan.chains.push_back({set, context, steps, derived_seed(seed, stream++), 0, false});
+    plan.capacity = std::max(plan.capacity, context + steps);
+  };
+  for (const tasks::SweepPoint& point : points_of(task, request)) {
+    plan.contexts.push_back(point.context);
+    const int steps = std::min(point.steps, quick ? kQuickSteps : kGpuSteps);
+    for (int i = 0; i < (quick ? 1 : kGpuSeeds); ++i) {
+      add(tasks::InputSet::nominal, point.context, steps);
+      const std::int64_t earlier = static_cast<std::int64_t>(derived_seed(seed, kJitterStream + stream) % kJitter);
+      add(tasks::InputSet::strict, std::max<std::int64_t>(point.context - earlier, point.context / 2), steps);
+    }
+  }
   plan.capacity += 1 + static_cast<std::int64_t>(derived_seed(seed, kCapacityStream) % 7);
   return plan;
 }

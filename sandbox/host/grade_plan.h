@@ -29,6 +29,15 @@ constexpr std::size_t kHeavyWeightBytes = std::size_t{256} << 20;
 // `seed`: the request's, or fresh from the operating system.
 GradePlan plan_grade(const tasks::Task& task, std::size_t weight_bytes, const GradeRequest& request, std::uint64_t seed);
 
+struct GpuGradePlan {
+  std::vector<PlannedChain> chains;
+  std::vector<std::int64_t> contexts;  // to be timed
+  std::int64_t capacity = 0;
+  std::uint64_t seed = 0;
+};
+// On a GPU a step costs little: two seeds on each kind of inputs at every context, strict ones at odd contexts near it.
+GpuGradePlan plan_gpu_grade(const tasks::Task& task, const GradeRequest& request, std::uint64_t seed);
+
 // Another stream of the same seed.
 std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t stream);
 std::uint64_t fresh_seed();

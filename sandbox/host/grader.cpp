@@ -78,7 +78,7 @@ class Grading {
       job.reads.push_back({kPreparedBuffer, 0, candidate_.launch.prepared_bytes, true});
     }
     std::vector<std::string> digests;
-    auto step = run_.prepare(std::move(job), {}, &digests);
+    auto step = run_.prepare(std::move(job), {}, kCandidateModule, &digests);
     if (!digests.empty()) prepared_digest_ = digests.front();
     return step;
   }

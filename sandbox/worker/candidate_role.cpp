@@ -41,6 +41,14 @@ std::string answer(EmulatedCandidate& candidate, Frame& frame) {
     const auto job = sandbox::decode_run_job(frame.body);
     if (job) return encode(candidate.run(*job));
   }
+  if (kind == "time") {
+    const auto job = sandbox::decode_time_job(frame.body);
+    if (job) return encode(candidate.time(*job));
+  }
+  if (kind == "count") {
+    const auto job = sandbox::decode_count_job(frame.body);
+    if (job) return encode(candidate.count(*job));
+  }
   if (kind == "device") {
     const auto wanted = sandbox::decode_device_facts(frame.body);
     if (wanted) return encode(facts_of(profile_for(wanted->target)));

@@ -1,5 +1,6 @@
 #include "sandbox/worker/emulated_candidate.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <span>
@@ -55,13 +56,23 @@ LaunchResult result_of(emu::LaunchReport report) {
   return result;
 }
 
+RunJob once(const sandbox::TimedChain& chain) {
+  RunJob job;
+  job.fills = chain.fills;
+  job.writes = chain.writes;
+  job.copies = chain.copies;
+  job.launches = chain.launches;
+  job.reads = chain.reads;
+  return job;
+}
+
 std::string no_such_part(const std::string& buffer) { return "the host named a part of " + buffer + " that does not exist"; }
 
 }  // namespace
 
 emu::DeviceProfile profile_for(const std::string& target) {
   emu::DeviceProfile profile = emu::h200_profile();
-  profile.target = target;
+  if (!target.empty()) profile.target = target;
   return profile;
 }
 
@@ -211,6 +222,39 @@ RunReply EmulatedCandidate::run(const RunJob& job) {
   for (const BufferRead& order : job.reads)
     if (!problem) problem = read(order, reply);
   if (problem) reply.problem = *problem;
+  return reply;
+}
+
+sandbox::TimeReply EmulatedCandidate::time(const sandbox::TimeJob& job) {
+  sandbox::TimeReply reply;
+  for (const std::uint32_t index : job.order) {
+    if (index >= job.chains.size()) return reply.problem = "the order names a chain that is not there", reply;
+    RunReply ran = run(once(job.chains[index]));
+    if (!ran.problem.empty()) return reply.problem = ran.problem, reply;
+    sandbox::ChainSample sample;
+    sample.chain = index;
+    for (const LaunchResult& launch : ran.launches) {
+      if (!launch.faults.empty()) return reply.faults = launch.faults, reply;
+      sample.device_us += launch.total.us;
+    }
+    sample.wall_us = sample.device_us;
+    sample.reads = std::move(ran.reads);
+    reply.samples.push_back(std::move(sample));
+  }
+  return reply;
+}
+
+sandbox::CountReply EmulatedCandidate::count(const sandbox::CountJob& job) {
+  sandbox::CountReply reply;
+  const RunReply ran = run(once(job.chain));
+  reply.problem = ran.problem;
+  for (std::size_t i = 0; i < ran.launches.size(); ++i) {
+    if (!ran.launches[i].faults.empty()) return reply.faults = ran.launches[i].faults, reply;
+    ++reply.kernels;
+    reply.kernel_us.push_back(ran.launches[i].total.us);
+    if (std::ranges::find(reply.names, job.chain.launches[i].entry) == reply.names.end())
+      reply.names.push_back(job.chain.launches[i].entry);
+  }
   return reply;
 }
 

@@ -20,6 +20,9 @@ class EmulatedCandidate {
   // Replaces modules and buffers. `weights`: backs the buffers that are parts of the weights.
   sandbox::SetupReply set_up(const sandbox::SetupJob& job, UniqueFd weights);
   sandbox::RunReply run(const sandbox::RunJob& job);
+  // As on a GPU, with modelled times, so that what asks for them can be tried without one.
+  sandbox::TimeReply time(const sandbox::TimeJob& job);
+  sandbox::CountReply count(const sandbox::CountJob& job);
 
  private:
   std::optional<std::string> add_buffer(const sandbox::BufferSpec& spec, int weights);

@@ -1,0 +1,250 @@
+#include "sandbox/host/cuda_sandbox.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "sandbox/host/candidate_compiler.h"
+#include "sandbox/host/device_lock.h"
+#include "sandbox/host/generation.h"
+#include "sandbox/host/gpu_grader.h"
+#include "sandbox/host/gpu_timer.h"
+#include "sandbox/host/measure.h"
+#include "sandbox/host/reference_check.h"
+#include "tasks/floor.h"
+
+namespace onelaunch::sandbox {
+namespace {
+
+constexpr double kOwnCompileS = 120;
+constexpr int kBaselineSamples = 24, kBaselineWarmUp = 8;
+constexpr double kMemoryShare = 0.35;  // of what is free, for the weights of one of the two workers
+constexpr std::uint64_t kCheckStream = 9500;
+
+// The kernels that the harness itself runs on the GPU.
+struct OwnModules {
+  ModuleSpec generator, eager;
+};
+
+Result<ModuleSpec> compile_own(Compiler& compiler, const std::string& name, std::string source, const std::string& target,
+                               const Clock& clock, const Interrupts::Scope& interrupts) {
+  CompileJob job;
+  job.source = std::move(source);
+  job.options = {"--gpu-architecture=" + target, "--std=c++20"};
+  job.limits.wall_s = kOwnCompileS;
+  auto done = compiler.compile(std::move(job), Deadline::after(clock, Seconds(kOwnCompileS)), interrupts);
+  if (!done) return because(done.error());
+  if (done->reply.status != CompileReply::Status::compiled)
+    return fail(Error::Kind::internal, "the " + name + " kernels do not compile for " + target + ":\n" + done->reply.log);
+  return ModuleSpec{name, std::move(done->reply.ptx), std::move(done->reply.cubin)};
+}
+
+std::string role_of(const CudaOptions& options) {
+  return options.role.empty() ? "cuda:" + std::to_string(options.ordinal) : options.role;
+}
+
+std::int64_t longest_context(const tasks::Task& task) {
+  std::int64_t longest = 0;
+  for (const tasks::SweepPoint& point : task.sweep) longest = std::max(longest, point.context + point.steps);
+  return longest;
+}
+
+// So many that what one token leaves in L2 is no help to the next ones, as far as memory goes.
+int sets_for(const tasks::Task& task, const DeviceFacts& facts, int least) {
+  const double active = tasks::token_cost(task, 0).bytes();
+  const int wanted = static_cast<int>(std::ceil(4.0 * static_cast<double>(facts.l2_bytes) / std::max(active, 1.0)));
+  const double each = 2.0 * static_cast<double>(tasks::weight_arena(task).bytes);  // nominal and strict
+  const int fit = facts.memory_free_bytes == 0
+                      ? kChainLengthMax
+                      : static_cast<int>(kMemoryShare * static_cast<double>(facts.memory_free_bytes) / std::max(each, 1.0));
+  return std::max(1, std::min({std::max(wanted, least), kChainLengthMax, fit}));
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+class CudaSandbox final : public Sandbox {
+ public:
+  CudaSandbox(const tasks::Task& task, CudaOptions options, const Clock& clock, std::unique_ptr<Compiler> compiler,
+              DeviceFacts facts, DeviceLock lock, OwnModules own)
+      : task_(task),
+        options_(std::move(options)),
+        clock_(clock),
+        compiler_(std::move(compiler)),
+        facts_(std::move(facts)),
+        lock_(std::move(lock)),
+        own_(std::move(own)),
+        role_(role_of(options_)),
+        layout_(task, sets_for(task, facts_, options_.weight_sets)),
+        candidates_(task, *compiler_, facts_, options_.compile_limits, options_.source_bytes_max, clock),
+        base_{task_, facts_, options_.worker, options_.threads, options_.grade_limits, clock_},
+        weight_seed_(options_.weight_seed) {
+    info_.kind = "cuda";
+    info_.name = facts_.name;
+    info_.target = facts_.target;
+    info_.uuid = facts_.uuid;
+    info_.driver_version = facts_.driver_version;
+    info_.warnings = facts_.warnings;
+    info_.sms = facts_.sms;
+    info_.containment = compiler_->containment();
+    info_.nvrtc_version = compiler_->nvrtc_version();
+  }
+
+  const DeviceInfo& device() const override { return info_; }
+  std::vector<std::string> baselines() const override { return {"eager", "graph"}; }
+
+  Result<Compiled> compile(const CompileRequest& request, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    return candidates_.compile(request, deadline, interrupts);
+  }
+
+  Result<Grade> grade(const Compiled& candidate, const GradeRequest& request, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    Grade grade;
+    grade.outcome = candidate.outcome;
+    if (!std::holds_alternative<Passed>(candidate.outcome)) return grade;
+    for (const std::int64_t context : request.contexts)
+      if (context < 0 || context > longest_context(task_))
+        return invalid("a context is a number of cached tokens, at most " + std::to_string(longest_context(task_)) + ", not " +
+                       std::to_string(context));
+    if (auto ready = ready_reference(interrupts, deadline); !ready) return because(ready.error());
+    return grade_on_gpu({base_, role_, layout_, own_.generator, generator_device(), weight_seed_, *reference_, options_.chain_us, info_.stream_tb_s},
+                        candidate, request, deadline, interrupts);
+  }
+
+  Result<BaselineResult> baseline(const std::string& name, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    const std::vector<std::string> known = baselines();
+    if (std::ranges::find(known, name) == known.end())
+      return invalid("there is no baseline " + name + " on this device");
+    if (auto ready = ready_reference(interrupts, deadline); !ready) return because(ready.error());
+    BaselineResult result;
+    result.name = name;
+    result.gates = reference_gates_;
+    result.launches = name == "graph" ? 1 : reference_->launches();
+    for (const tasks::SweepPoint& point : task_.sweep) {
+      auto samples = reference_->time_tokens(point.context, name == "graph", kBaselineWarmUp + kBaselineSamples);
+      if (!samples) return because(samples.error());
+      result.times.push_back(token_time(point.context, *samples));
+    }
+    return result;
+  }
+
+  Result<void> use_weights(std::uint64_t seed) override {
+    if (seed == weight_seed_) return {};
+    reference_.reset();
+    weight_seed_ = seed;
+    return {};
+  }
+
+  void interrupt() override { interrupts_.raise(); }
+
+ private:
+  static Measurement token_time(std::int64_t context, const std::vector<ChainSample>& samples) {
+    Measurement time;
+    time.modelled = false;
+    time.context = context;
+    std::vector<double> wall;
+    for (std::size_t i = std::min<std::size_t>(kBaselineWarmUp, samples.size()); i < samples.size(); ++i) {
+      time.raw_us.push_back(samples[i].device_us);
+      wall.push_back(samples[i].wall_us + samples[i].enqueue_us);
+    }
+    time.n = static_cast<int>(time.raw_us.size());
+    time.us_median = median(time.raw_us);
+    if (time.n > 0) time.us_low = std::ranges::min(time.raw_us), time.us_high = std::ranges::max(time.raw_us);
+    time.device = DeviceTimes{.wall_us = median(wall)};
+    return time;
+  }
+
+  tasks::GeneratorDevice generator_device() const {
+    return {static_cast<unsigned>(facts_.sms), static_cast<std::size_t>(facts_.shared_per_block)};
+  }
+
+  // The reference in its worker, made and checked when first needed and after it was lost.
+  Result<void> ready_reference(const Interrupts::Scope& interrupts, Deadline deadline) {
+    if (reference_ == nullptr || !reference_->usable()) {
+      reference_.reset();
+      auto session = DeviceSession::start(options_.worker, role_, clock_, interrupts);
+      if (!session) return because(session.error());
+      auto started = GpuReference::start({.task = task_,
+                                          .layout = layout_,
+                                          .generator = own_.generator,
+                                          .eager = own_.eager,
+                                          .generator_device = generator_device(),
+                                          .weight_seed = weight_seed_,
+                                          .capacity = longest_context(task_) + 2 * kChainLengthMax},
+                                         std::move(*session), deadline);
+      if (!started) return because(started.error());
+      if (checked_seed_ != weight_seed_)
+        if (auto checked = check(**started); !checked) return because(checked.error());
+      reference_ = std::move(*started);
+    }
+    reference_->watch(interrupts, deadline);
+    return {};
+  }
+
+  Result<void> check(GpuReference& reference) {
+    using tasks::InputSet;
+    auto nominal = Weights::make(task_, weight_seed_, InputSet::nominal, options_.threads);
+    if (!nominal) return because(nominal.error());
+    auto strict = strict_weights_differ(task_) ? Weights::make(task_, weight_seed_, InputSet::strict, options_.threads) : nominal;
+    if (!strict) return because(strict.error());
+    auto gates = check_reference(task_, reference, **nominal, **strict, options_.threads, derived_seed(weight_seed_, kCheckStream));
+    if (!gates) return because(gates.error());
+    reference_gates_ = std::move(*gates);
+    checked_seed_ = weight_seed_;
+    return {};
+  }
+
+  const tasks::Task& task_;
+  const CudaOptions options_;
+  const Clock& clock_;
+  const std::unique_ptr<Compiler> compiler_;
+  const DeviceFacts facts_;
+  const DeviceLock lock_;
+  const OwnModules own_;
+  const std::string role_;
+  const GpuLayout layout_;
+  CandidateCompiler candidates_;
+  const GradeBench base_;
+  DeviceInfo info_;
+  Interrupts interrupts_;
+  std::uint64_t weight_seed_;
+  std::unique_ptr<GpuReference> reference_;
+  std::optional<std::uint64_t> checked_seed_;  // of the weights that the reference was last checked on
+  std::vector<GateResult> reference_gates_;
+};
+
+Result<DeviceFacts> ask_for_facts(const CudaOptions& options, const Clock& clock, const Interrupts::Scope& interrupts) {
+  auto session = DeviceSession::start(options.worker, role_of(options), clock, interrupts);
+  if (!session) return because(session.error());
+  return session->facts("");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sandbox>> open_cuda(const tasks::Task& task, const CudaOptions& options, const Clock& clock) {
+  CudaOptions complete = options;
+  if (complete.worker.empty()) complete.worker = find_worker();
+  if (complete.cache.empty()) complete.cache = default_cache_folder();
+  if (complete.locks.empty()) complete.locks = default_lock_folder();
+  Interrupts nobody;
+  const Interrupts::Scope interrupts(nobody);
+  auto facts = ask_for_facts(complete, clock, interrupts);
+  if (!facts) return because(facts.error(), "starting the GPU");
+  auto lock = DeviceLock::take(complete.locks, facts->uuid, complete.purpose, clock);
+  if (!lock) return because(lock.error());
+  auto compiler = Compiler::start(complete.worker, complete.cache, clock);
+  if (!compiler) return because(compiler.error(), "starting the compiler");
+  const std::int64_t capacity = longest_context(task) + 2 * kChainLengthMax;
+  auto generator = compile_own(**compiler, kGeneratorModule, tasks::generator_source(), facts->target, clock, interrupts);
+  if (!generator) return because(generator.error());
+  auto eager = compile_own(**compiler, kEagerModule, tasks::eager_plan(task, capacity - 1, capacity).source, facts->target, clock, interrupts);
+  if (!eager) return because(eager.error());
+  return std::make_unique<CudaSandbox>(task, std::move(complete), clock, std::move(*compiler), std::move(*facts), std::move(*lock),
+                                       OwnModules{std::move(*generator), std::move(*eager)});
+}
+
+}  // namespace onelaunch::sandbox

@@ -1,0 +1,60 @@
+#include "sandbox/host/generation.h"
+
+#include <cstring>
+
+namespace onelaunch::sandbox {
+namespace {
+
+constexpr const char* kTable = "quantiles";
+
+LaunchOrder order_of(const tasks::Task& task, const GpuLayout& layout, WeightSet set, const tasks::GeneratorLaunch& launch,
+                     std::uint64_t seed) {
+  using Kind = tasks::GeneratorArgument::Kind;
+  LaunchOrder order;
+  order.module = kGeneratorModule;
+  order.entry = launch.entry;
+  order.grid = launch.grid;
+  order.block = launch.block;
+  order.dynamic_smem = launch.dynamic_smem;
+  order.cooperative = false;
+  order.parameters.assign(launch.arguments.size() * sizeof(std::uint64_t), '\0');
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const tasks::GeneratorArgument& argument = launch.arguments[i];
+    const std::size_t offset = i * sizeof(std::uint64_t);
+    const std::uint64_t word = argument.kind == Kind::seed ? seed : argument.literal;
+    std::memcpy(order.parameters.data() + offset, &word, sizeof word);
+    if (argument.kind == Kind::table) order.relocations.push_back({offset, kTable, 0});
+    if (argument.kind != Kind::tensor) continue;
+    const Place place = layout.weight(*task.find(argument.tensor), set);
+    order.relocations.push_back({offset, place.buffer, place.addend});
+  }
+  return order;
+}
+
+// The tensor that a launch fills, the first one if several.
+const tasks::Tensor& filled_by(const tasks::Task& task, const tasks::GeneratorLaunch& launch) {
+  for (const tasks::GeneratorArgument& argument : launch.arguments)
+    if (argument.kind == tasks::GeneratorArgument::Kind::tensor) return *task.find(argument.tensor);
+  return *task.with(tasks::Role::weight).front();
+}
+
+}  // namespace
+
+BufferSpec generator_table() { return {kTable, tasks::generator_table().size(), false, 0}; }
+
+RunJob generation(const tasks::Task& task, const GpuLayout& layout, const tasks::GeneratorDevice& device,
+                  std::uint64_t session_weight_seed) {
+  RunJob job;
+  const std::span<const std::byte> table = tasks::generator_table();
+  job.writes.push_back({kTable, 0, {reinterpret_cast<const char*>(table.data()), table.size()}});
+  for (const WeightSet set : layout.weight_sets()) {
+    const std::uint64_t seed = GpuLayout::weight_seed(session_weight_seed, set.index);
+    for (const tasks::GeneratorLaunch& launch : tasks::weight_launches(task, set.inputs, device))
+      if (set.inputs == tasks::InputSet::nominal || layout.own_in_strict(filled_by(task, launch)))
+        job.launches.push_back(order_of(task, layout, set, launch, seed));
+  }
+  for (const BufferSpec& buffer : layout.weight_buffers()) job.seals.push_back(buffer.name);
+  return job;
+}
+
+}  // namespace onelaunch::sandbox

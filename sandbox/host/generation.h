@@ -1,0 +1,24 @@
+#pragma once
+// What makes all sets of weights in the memory of a GPU worker.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sandbox/host/gpu_layout.h"
+#include "sandbox/protocol/messages.h"
+#include "tasks/device_generator.h"
+#include "tasks/task.h"
+
+namespace onelaunch::sandbox {
+
+constexpr const char* kGeneratorModule = "generator";
+
+// The buffer that the kernels of tasks::generator_source() look values up in.
+BufferSpec generator_table();
+
+// Uploads the table, fills every set and seals it. The generator is loaded as kGeneratorModule.
+RunJob generation(const tasks::Task& task, const GpuLayout& layout, const tasks::GeneratorDevice& device,
+                  std::uint64_t session_weight_seed);
+
+}  // namespace onelaunch::sandbox
