@@ -1,4 +1,4 @@
-// gqa_attention, and the eager softmax that all attention shares
+// gqa_attention
 
 #include <cmath>
 
@@ -62,82 +62,45 @@ double flops(const OpView& view, std::int64_t context) {
 }
 
 constexpr const char* kSource = R"cuda(
-// A warp a row and head.
+// A warp for some rows of a key head, and the query heads that share it.
 template <int heads, int kv_heads, int key, class X>
 __device__ void gqa_scores(const X* query, const bf16* keys, float* scores, long long position, long long capacity) {
-  const long long item = blockIdx.x * 8ll + threadIdx.x / 32, rows = position + 1;
-  if (item >= rows * heads) return;
-  const int head = item % heads, lane = threadIdx.x % 32;
-  const long long row = item / heads;
-  float sum = 0;
-  for (int i = lane; i < key; i += 32)
-    sum += load(query, head * key + i) * load(keys, (row * kv_heads + head / (heads / kv_heads)) * key + i);
-  sum = warp_sum(sum);
-  if (lane == 0) scores[head * capacity + row] = sum * rsqrtf((float)key);
-}
-// A block for 32 elements of a head: a lane an element, the warps share the rows.
-template <int heads, int kv_heads, int value, class Y>
-__device__ void gqa_values(const float* weights, const bf16* values, Y* y, long long position, long long capacity) {
-  __shared__ float part[8][32];
-  constexpr int tiles = (value + 31) / 32;
-  const int head = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x % tiles * 32 + lane;
-  float sum = 0;
-  if (i < value)
-    for (long long row = warp; row <= position; row += 8)
-      sum += weights[head * capacity + row] * load(values, (row * kv_heads + head / (heads / kv_heads)) * value + i);
-  part[warp][lane] = sum;
-  __syncthreads();
-  if (warp > 0 || i >= value) return;
-  sum = 0;
-  for (int w = 0; w < 8; ++w) sum += part[w][lane];
-  store(y, head * value + i, sum);
-}
-)cuda";
-
-constexpr const char* kSoftmax = R"cuda(
-// A block a head.
-template <int heads>
-__device__ void softmax(float* scores, long long position, long long capacity) {
-  float* mine = scores + blockIdx.x * capacity;
-  float top = -3e38f, sum = 0;
-  for (long long row = threadIdx.x; row <= position; row += 256) top = fmaxf(top, mine[row]);
-  top = block_max(top);
-  for (long long row = threadIdx.x; row <= position; row += 256) {
-    mine[row] = expf(mine[row] - top);
-    sum += mine[row];
-  }
-  sum = block_sum(sum);
-  for (long long row = threadIdx.x; row <= position; row += 256) mine[row] /= sum;
+  constexpr int sharing = heads / kv_heads;
+  const int item = blockIdx.x * 8 + threadIdx.x / 32, kv_head = item % kv_heads, lane = threadIdx.x % 32;
+  const long long first = (long long)(item / kv_heads) * kScoredRows;
+  if (first > position) return;
+  float row[kScoredRows][(key + 31) / 32];
+#pragma unroll
+  for (int r = 0; r < kScoredRows; ++r)
+#pragma unroll
+    for (int p = 0; p < (key + 31) / 32; ++p)
+      row[r][p] = first + r <= position && p * 32 + lane < key
+                      ? load(keys, ((first + r) * kv_heads + kv_head) * key + p * 32 + lane) : 0;
+  score_rows<sharing, key>(row, query + kv_head * sharing * key, 1.0f / sqrtf((float)key), scores + kv_head * sharing * capacity, first,
+                           position, capacity);
 }
 )cuda";
 
 void eager(const OpView& view, EagerBuilder& builder) {
   const Shape s = shape_of(view);
   const EagerOperand scores = eager_scores(builder, s.heads);
+  eager_score_source(builder);
   builder.source(kSource);
   builder.launch(view, {.function = instance("gqa_scores", {s.heads, s.kv_heads, s.key}),
                         .operands = {builder.of(view.in[0]), builder.of(view.in[1]), scores, builder.position(),
                                      builder.capacity_word()},
-                        .grid = blocks_for(builder.capacity() * s.heads, 8)});
+                        .grid = blocks_for(blocks_for(builder.capacity(), kEagerScoredRows) * s.kv_heads, 8)});
   eager_softmax(view, builder, scores, s.heads);
-  builder.launch(view, {.function = instance("gqa_values", {s.heads, s.kv_heads, s.value}),
-                        .operands = {scores, builder.of(view.in[2]), builder.of(view.out[0]), builder.position(),
-                                     builder.capacity_word()},
-                        .grid = s.heads * blocks_for(s.value, 32)});
+  eager_mix(view, builder,
+            {.weights = scores,
+             .rows = builder.of(view.in[2]),
+             .y = builder.of(view.out[0]),
+             .heads = s.heads,
+             .kv_heads = s.kv_heads,
+             .width = s.value});
 }
 
 }  // namespace
-
-void eager_softmax(const OpView& view, EagerBuilder& builder, const EagerOperand& scores, std::int64_t heads) {
-  builder.source(kSoftmax);
-  builder.launch(view, {.function = instance("softmax", {heads}),
-                        .operands = {scores, builder.position(), builder.capacity_word()},
-                        .grid = heads});
-}
-
-EagerOperand eager_scores(EagerBuilder& builder, std::int64_t heads) {
-  return builder.buffer("scores." + std::to_string(heads), heads * builder.capacity(), DType::f32);
-}
 
 OpKind gqa_attention_kind() {
   using Is = Parameter::Is;

@@ -145,50 +145,49 @@ __device__ void mla_absorb(const X* query, const bf16* up, float* absorbed) {
   }
   if (lane == 0) absorbed[item] = sum;
 }
-// A warp a row; the heads one after the other.
+// A warp for some rows and some heads.
 template <int heads, int rope, int latent, int query>
 __device__ void mla_scores(const float* absorbed, const bf16* latents, const bf16* rotated, float* scores, long long position,
                            long long capacity) {
-  const long long row = blockIdx.x * 8ll + threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
-  if (row > position) return;
-  for (int head = 0; head < heads; ++head) {
-    float sum = 0;
-    for (int i = lane; i < latent; i += 32) sum += absorbed[head * (latent + rope) + i] * load(latents, row * latent + i);
-    for (int i = lane; i < rope; i += 32)
-      sum += absorbed[head * (latent + rope) + latent + i] * load(rotated, row * rope + i);
-    sum = warp_sum(sum);
-    if (lane == 0) scores[head * capacity + row] = sum * rsqrtf((float)query);
-  }
+  constexpr int width = latent + rope, count = heads % 8 == 0 ? 8 : heads % 2 == 0 ? 2 : 1;
+  const int item = blockIdx.x * 8 + threadIdx.x / 32, head = item % (heads / count) * count, lane = threadIdx.x % 32;
+  const long long first = (long long)(item / (heads / count)) * kScoredRows;
+  if (first > position) return;
+  float row[kScoredRows][(width + 31) / 32];
+#pragma unroll
+  for (int r = 0; r < kScoredRows; ++r)
+#pragma unroll
+    for (int p = 0; p < (width + 31) / 32; ++p) {
+      const int i = p * 32 + lane;
+      row[r][p] = first + r > position || i >= width ? 0
+                  : i < latent ? load(latents, (first + r) * latent + i) : load(rotated, (first + r) * rope + i - latent);
+    }
+  score_rows<count, width>(row, absorbed + head * width, 1.0f / sqrtf((float)query), scores + head * capacity, first, position, capacity);
 }
-// A block for 32 columns of a head's mixed latent.
-template <int heads, int latent>
-__device__ void mla_mix(const float* weights, const bf16* latents, float* mixed, long long position, long long capacity) {
-  __shared__ float part[8][32];
-  constexpr int tiles = (latent + 31) / 32;
-  const int head = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x % tiles * 32 + lane;
-  float sum = 0;
-  if (i < latent)
-    for (long long row = warp; row <= position; row += 8) sum += weights[head * capacity + row] * load(latents, row * latent + i);
-  part[warp][lane] = sum;
-  __syncthreads();
-  if (warp > 0 || i >= latent) return;
-  sum = 0;
-  for (int w = 0; w < 8; ++w) sum += part[w][lane];
-  mixed[head * latent + i] = sum;
-}
-// y[head][v] = sum over l of mixed[head][l] * up[l][head][nope + v]. A thread an element.
+// y[head][v] = sum over l of mixed[head][l] * up[l][head][nope + v]: a block for 32 columns of a head, its warps share l.
 template <int heads, int nope, int latent, int value, class Y>
 __device__ void mla_values(const float* mixed, const bf16* up, Y* y) {
-  const int item = blockIdx.x * 256 + threadIdx.x;
-  if (item >= heads * value) return;
-  const int head = item / value, v = item % value;
+  __shared__ float part[8][32];
+  constexpr int tiles = (value + 31) / 32;
+  const int head = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32, v = blockIdx.x % tiles * 32 + lane;
   float sum = 0;
-  for (int l = 0; l < latent; ++l)
-    sum += mixed[head * latent + l] * load(up, (long long)l * heads * (nope + value) + head * (nope + value) + nope + v);
-  store(y, item, sum);
+  if (v < value) {
+#pragma unroll 8
+    for (int l = warp; l < latent; l += 8)
+      sum += mixed[head * latent + l] * load(up, ((long long)l * heads + head) * (nope + value) + nope + v);
+  }
+  part[warp][lane] = sum;
+  __syncthreads();
+  if (warp > 0 || v >= value) return;
+  sum = 0;
+#pragma unroll
+  for (int w = 0; w < 8; ++w) sum += part[w][lane];
+  store(y, head * value + v, sum);
 }
 )cuda";
+
+// As in the kernel: heads of a warp.
+std::int64_t scored_heads(std::int64_t heads) { return heads % 8 == 0 ? 8 : heads % 2 == 0 ? 2 : 1; }
 
 void eager(const OpView& view, EagerBuilder& builder) {
   const Shape s = shape_of(view);
@@ -197,20 +196,20 @@ void eager(const OpView& view, EagerBuilder& builder) {
   const EagerOperand mixed = builder.buffer("mla.mixed", s.heads * s.latent, DType::f32);
   const EagerOperand scores = eager_scores(builder, s.heads), latents = builder.of(view.in[kLatents]);
   const EagerOperand position = builder.position(), capacity = builder.capacity_word();
+  eager_score_source(builder);
   builder.source(kSource);
   builder.launch(view, {.function = instance("mla_absorb", {s.heads, s.nope, s.rope, s.latent, s.value}),
                         .operands = {builder.of(view.in[kQuery]), up, absorbed},
                         .grid = blocks_for(s.heads * (s.latent + s.rope), 8)});
   builder.launch(view, {.function = instance("mla_scores", {s.heads, s.rope, s.latent, s.query()}),
                         .operands = {absorbed, latents, builder.of(view.in[kRotated]), scores, position, capacity},
-                        .grid = blocks_for(builder.capacity(), 8)});
+                        .grid = blocks_for(blocks_for(builder.capacity(), kEagerScoredRows) * (s.heads / scored_heads(s.heads)), 8)});
   eager_softmax(view, builder, scores, s.heads);
-  builder.launch(view, {.function = instance("mla_mix", {s.heads, s.latent}),
-                        .operands = {scores, latents, mixed, position, capacity},
-                        .grid = s.heads * blocks_for(s.latent, 32)});
+  eager_mix(view, builder,
+            {.weights = scores, .rows = latents, .y = mixed, .heads = s.heads, .kv_heads = 1, .width = s.latent});
   builder.launch(view, {.function = instance("mla_values", {s.heads, s.nope, s.latent, s.value}),
                         .operands = {mixed, up, builder.of(view.out[0])},
-                        .grid = blocks_for(s.heads * s.value, 256)});
+                        .grid = s.heads * blocks_for(s.value, 32)});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace onelaunch::tasks {
 namespace {
 
-// What every kernel may use. Reductions leave the result in every thread of a 256-thread block.
+// What every kernel may use. Reductions leave the result in every thread of a block of 256, or of 32 * warps.
 constexpr const char* kPrelude = R"cuda(
 #include <cuda_bf16.h>
 using bf16 = __nv_bfloat16;
@@ -17,6 +17,23 @@ __device__ inline float load(const bf16* p, long long i) { return __bfloat162flo
 __device__ inline float load(const float* p, long long i) { return p[i]; }
 __device__ inline void store(bf16* p, long long i, float value) { p[i] = __float2bfloat16_rn(value); }
 __device__ inline void store(float* p, long long i, float value) { p[i] = value; }
+// Eight neighbours from a multiple of eight on, 16 bytes at a time.
+__device__ inline void load8(const bf16* p, long long i, float (&value)[8]) {
+  const uint4 words = *(const uint4*)(p + i);
+  const unsigned word[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    value[2 * j] = __uint_as_float(word[j] << 16);
+    value[2 * j + 1] = __uint_as_float(word[j] & 0xffff0000u);
+  }
+}
+__device__ inline void load8(const float* p, long long i, float (&value)[8]) {
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    const float4 four = *(const float4*)(p + i + 4 * j);
+    value[4 * j] = four.x, value[4 * j + 1] = four.y, value[4 * j + 2] = four.z, value[4 * j + 3] = four.w;
+  }
+}
 __device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ inline float silu(float x) { return x * sigmoid(x); }
 
@@ -28,25 +45,42 @@ __device__ inline float warp_max(float value) {
   for (int step = 16; step > 0; step /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
   return value;
 }
+template <int warps = 8>
 __device__ inline float block_sum(float value) {
-  __shared__ float part[8];
+  __shared__ float part[warps];
   value = warp_sum(value);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
   __syncthreads();
-  float sum = 0;
-  for (int w = 0; w < 8; ++w) sum += part[w];
+  const float sum = warp_sum(threadIdx.x % 32 < warps ? part[threadIdx.x % 32] : 0);
   __syncthreads();
   return sum;
 }
+template <int warps = 8>
 __device__ inline float block_max(float value) {
-  __shared__ float part[8];
+  __shared__ float part[warps];
   value = warp_max(value);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
   __syncthreads();
-  float top = part[0];
-  for (int w = 1; w < 8; ++w) top = fmaxf(top, part[w]);
+  const float top = warp_max(part[threadIdx.x % 32 < warps ? threadIdx.x % 32 : 0]);
   __syncthreads();
   return top;
+}
+// Lanes that are equal modulo 32 / count add what they hold, `count` sums each, a power of two. Lane l is left with the
+// one of index l / (32 / count).
+template <int count>
+__device__ inline float summed(float (&value)[count]) {
+  const int lane = threadIdx.x % 32;
+  int step = 16;
+#pragma unroll
+  for (int half = count / 2; half > 0; half /= 2, step /= 2) {
+    const bool upper = lane & step;
+#pragma unroll
+    for (int i = 0; i < half; ++i) {
+      const float given = upper ? value[i] : value[i + half];
+      value[i] = (upper ? value[i + half] : value[i]) + __shfl_xor_sync(0xffffffffu, given, step);
+    }
+  }
+  return value[0];
 }
 )cuda";
 
@@ -117,6 +151,8 @@ EagerPlan EagerBuilder::take() {
 }
 
 std::int64_t float_bits(double value) { return std::bit_cast<std::int32_t>(static_cast<float>(value)); }
+
+std::int64_t double_bits(double value) { return std::bit_cast<std::int64_t>(value); }
 
 std::string instance(const std::string& function, std::initializer_list<std::int64_t> constants) {
   std::string text;

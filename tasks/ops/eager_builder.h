@@ -36,6 +36,7 @@ class EagerBuilder {
   void source(const char* device_functions);  // added once, however often it is asked for
   EagerOperand buffer(const std::string& name, std::int64_t elements, DType dtype);
   void launch(const OpView& view, const EagerKernel& kernel);
+  void routing(EagerRouting routing) { plan_.routings.push_back(std::move(routing)); }
 
   static EagerOperand of(const Operand& operand);                            // a tensor or a result
   static EagerOperand part(const Operand& int4_weight, const char* member);  // "packed", "scale", "zero"
@@ -56,8 +57,9 @@ class EagerBuilder {
 // "name<a, b, c>"
 std::string instance(const std::string& function, std::initializer_list<std::int64_t> constants);
 
-// A constant that is no integer travels as the bits of a float.
+// A constant that is no integer travels as the bits of a float, or of a double.
 std::int64_t float_bits(double value);
+std::int64_t double_bits(double value);
 
 constexpr std::int64_t blocks_for(std::int64_t items, std::int64_t per_block) {
   return (items + per_block - 1) / per_block;

@@ -79,27 +79,44 @@ void evaluate(OpRun& run) {
 double flops(const OpView& view, std::int64_t) { return 7.0 * static_cast<double>(view.out[kState].elements()); }
 
 constexpr const char* kSource = R"cuda(
-// A warp for 32 value columns of one head, a lane a column.
+// A block for 32 value columns of one head, a lane a column; the warps share the keys and keep their part of S.
 template <int heads, int keys, int values, class Q, class K, class V, class G, class B, class Y>
 __device__ void gated_delta_update(const Q* query, const K* key, const V* value, const G* gate, const B* beta,
                                    float* state, Y* result) {
-  constexpr int tiles = (values + 31) / 32;
-  const int head = blockIdx.x / tiles, column = blockIdx.x % tiles * 32 + threadIdx.x;
-  if (column >= values) return;
+  __shared__ float part[2][8][32];
+  constexpr int tiles = (values + 31) / 32, shared = (keys + 7) / 8;
+  const int head = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int column = blockIdx.x % tiles * 32 + lane, first = warp * shared;
   float* mine = state + (long long)head * keys * values + column;
-  const float scale = rsqrtf((float)keys), strength = sigmoid(load(beta, head));
-  float predicted = 0, sum = 0;
-  for (int k = 0; k < keys; ++k) {
-    const float decayed = mine[k * values] * sigmoid(-load(gate, head * keys + k));
-    mine[k * values] = decayed;
-    predicted += decayed * load(key, head * keys + k);
+  const float scale = 1.0f / sqrtf((float)keys), strength = sigmoid(load(beta, head));
+  float rows[shared], predicted = 0, sum = 0;
+#pragma unroll
+  for (int i = 0; i < shared; ++i) rows[i] = first + i < keys && column < values ? mine[(first + i) * values] : 0;
+#pragma unroll
+  for (int i = 0; i < shared; ++i) {
+    if (first + i >= keys) break;
+    rows[i] *= sigmoid(-load(gate, head * keys + first + i));
+    predicted += rows[i] * load(key, head * keys + first + i);
   }
-  const float delta = strength * (load(value, head * values + column) - predicted);
-  for (int k = 0; k < keys; ++k) {
-    const float updated = mine[k * values] + load(key, head * keys + k) * delta;
-    mine[k * values] = updated;
-    sum += updated * load(query, head * keys + k) * scale;
+  part[0][warp][lane] = predicted;
+  __syncthreads();
+  predicted = 0;
+#pragma unroll
+  for (int w = 0; w < 8; ++w) predicted += part[0][w][lane];
+  const float delta = column < values ? strength * (load(value, head * values + column) - predicted) : 0;
+#pragma unroll
+  for (int i = 0; i < shared; ++i) {
+    if (first + i >= keys) break;
+    rows[i] += load(key, head * keys + first + i) * delta;
+    sum += rows[i] * load(query, head * keys + first + i) * scale;
+    if (column < values) mine[(first + i) * values] = rows[i];
   }
+  part[1][warp][lane] = sum;
+  __syncthreads();
+  if (warp > 0 || column >= values) return;
+  sum = 0;
+#pragma unroll
+  for (int w = 0; w < 8; ++w) sum += part[1][w][lane];
   store(result, head * values + column, sum);
 }
 )cuda";
@@ -108,8 +125,7 @@ void eager(const OpView& view, EagerBuilder& builder) {
   const auto& shape = view.out[kState].shape;
   EagerKernel kernel{.function = instance("gated_delta_update", {shape[0], shape[1], shape[2]}),
                      .operands = {},
-                     .grid = shape[0] * blocks_for(shape[2], 32),
-                     .block = 32};
+                     .grid = shape[0] * blocks_for(shape[2], 32)};
   for (const Operand& operand : view.in) kernel.operands.push_back(builder.of(operand));
   kernel.operands.push_back(builder.of(view.out[kState]));
   kernel.operands.push_back(builder.of(view.out[kResult]));

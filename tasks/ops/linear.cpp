@@ -26,12 +26,27 @@ constexpr const char* kSource = R"cuda(
 // y = weight x, weight (out, in): a warp a row.
 template <int in, int out, class X, class Y>
 __device__ void linear(const X* x, const bf16* weight, Y* y) {
-  const int row = blockIdx.x * 8 + threadIdx.x / 32;
+  const int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (row >= out) return;
-  float sum = 0;
-  for (int k = threadIdx.x % 32; k < in; k += 32) sum += load(x, k) * load(weight, (long long)row * in + k);
-  sum = warp_sum(sum);
-  if (threadIdx.x % 32 == 0) store(y, row, sum);
+  const bf16* mine = weight + (long long)row * in;
+  float sums[8] = {};
+  if constexpr (in % 8 == 0) {
+#pragma unroll 4
+    for (int k = lane * 8; k < in; k += 256) {
+      float a[8], b[8];
+      load8(x, k, a);
+      load8(mine, k, b);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sums[i] += a[i] * b[i];
+    }
+  } else {
+    for (int k = lane; k < in; k += 32) sums[0] += load(x, k) * load(mine, k);
+  }
+#pragma unroll
+  for (int half = 4; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) sums[i] += sums[i + half];
+  const float sum = warp_sum(sums[0]);
+  if (lane == 0) store(y, row, sum);
 }
 )cuda";
 

@@ -1,5 +1,7 @@
 // linear_int4, and the eager kernels that all int4 ops share
 
+#include <algorithm>
+
 #include "tasks/ops/checks.h"
 #include "tasks/ops/dense.h"
 #include "tasks/ops/int4_eager.h"
@@ -27,65 +29,86 @@ double flops(const OpView& view, std::int64_t) {
 }
 
 constexpr const char* kSource = R"cuda(
-// Four columns of one row pair a thread; w = bf16((q - zero) * scale).
+// Eight columns (or one) of four row pairs a thread, which lie in one group; w = bf16((q - zero) * scale).
 template <int in, int out, int group>
 __device__ void dequantise_expert(const unsigned char* packed, const bf16* scale, const bf16* zero, bf16* w,
                                   long long expert, long long slot, int item) {
-  const int pair = item / (out / 4), column = item % (out / 4) * 4;
-  const unsigned bytes = *(const unsigned*)(packed + (expert * (in / 2) + pair) * out + column);
+  constexpr int wide = out % 8 == 0 ? 8 : 1, across = out / wide;
+  const int pair = item / across * 4, column = item % across * wide;
   const long long scales = (expert * (in / group) + 2 * pair / group) * out + column;
-  __nv_bfloat162 row[2][2];
-  for (int c = 0; c < 4; ++c) {
-    const float s = load(scale, scales + c), z = load(zero, scales + c);
-    const unsigned byte = bytes >> (8 * c);
-    const bf16 low = __float2bfloat16_rn(((float)(byte & 15) - z) * s);
-    const bf16 high = __float2bfloat16_rn(((float)(byte >> 4 & 15) - z) * s);
-    (c % 2 ? row[0][c / 2].y : row[0][c / 2].x) = low;
-    (c % 2 ? row[1][c / 2].y : row[1][c / 2].x) = high;
-  }
-  for (int r = 0; r < 2; ++r) {
-    __nv_bfloat162* to = (__nv_bfloat162*)(w + (slot * in + 2 * pair + r) * out + column);
-    to[0] = row[r][0];
-    to[1] = row[r][1];
+  const unsigned char* from = packed + (expert * (in / 2) + pair) * out + column;
+  bf16* to = w + (slot * in + 2 * pair) * out + column;
+  if constexpr (wide == 8) {
+    float s[8], z[8];
+    load8(scale, scales, s);
+    load8(zero, scales, z);
+#pragma unroll
+    for (int p = 0; p < 4; ++p) {
+      const uint2 bytes = *(const uint2*)(from + (long long)p * out);
+      __nv_bfloat162 rows[2][4];
+#pragma unroll
+      for (int row = 0; row < 2; ++row)
+#pragma unroll
+        for (int c = 0; c < 8; c += 2) {
+          const unsigned two = (c < 4 ? bytes.x : bytes.y) >> (c % 4 * 8 + row * 4);
+          rows[row][c / 2] = __floats2bfloat162_rn(((float)(two & 15) - z[c]) * s[c], ((float)(two >> 8 & 15) - z[c + 1]) * s[c + 1]);
+        }
+      *(uint4*)(to + 2ll * p * out) = *(const uint4*)rows[0];
+      *(uint4*)(to + (2ll * p + 1) * out) = *(const uint4*)rows[1];
+    }
+  } else {
+    const float s = load(scale, scales), z = load(zero, scales);
+    for (int p = 0; p < 4; ++p) {
+      const unsigned byte = from[(long long)p * out];
+      store(to, 2ll * p * out, ((float)(byte & 15) - z) * s);
+      store(to, (2ll * p + 1) * out, ((float)(byte >> 4) - z) * s);
+    }
   }
 }
 template <int in, int out, int group, int slots>
 __device__ void dequantise(const unsigned char* packed, const bf16* scale, const bf16* zero, bf16* w) {
-  const int item = blockIdx.x * 256 + threadIdx.x, items = in / 2 * (out / 4);
+  const int item = blockIdx.x * 256 + threadIdx.x, items = in / 8 * (out % 8 == 0 ? out / 8 : out);
   if (item < items * slots)
     dequantise_expert<in, out, group>(packed, scale, zero, w, item / items, item / items, item % items);
 }
 template <int in, int out, int group, int slots>
 __device__ void dequantise_chosen(const unsigned char* packed, const bf16* scale, const bf16* zero, const int* ids, bf16* w) {
-  const int item = blockIdx.x * 256 + threadIdx.x, items = in / 2 * (out / 4);
+  const int item = blockIdx.x * 256 + threadIdx.x, items = in / 8 * (out % 8 == 0 ? out / 8 : out);
   if (item < items * slots)
     dequantise_expert<in, out, group>(packed, scale, zero, w, ids[item / items], item / items, item % items);
 }
 
-// y = x w, w (in, out): 64 columns a block, two a lane; the eight warps share the rows.
-template <int in, int out, int slots, int shared_x, class X, class Y>
+// y = x w, w (in, out): a block for 32 columns, eight a lane; its lanes share the rows, eight a warp at a time.
+template <int in, int out, int slots, int shared_x, int warps, class X, class Y>
 __device__ void multiply(const X* x, const bf16* w, Y* y) {
-  __shared__ float part[8][64];
-  constexpr int blocks = (out + 63) / 64;
-  const int slot = blockIdx.x / blocks, column = blockIdx.x % blocks * 64 + threadIdx.x % 32 * 2, warp = threadIdx.x / 32;
-  float even = 0, odd = 0;
+  __shared__ float part[warps][32];
+  constexpr int blocks = (out + 31) / 32;
+  const int slot = blockIdx.x / blocks, first = blockIdx.x % blocks * 32, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int column = first + lane % 4 * 8;
+  const X* factor = x + (shared_x ? 0 : slot * in);
+  const bf16* matrix = w + (long long)slot * in * out;
+  float sums[8] = {};
   if (column < out) {
-    for (int k = warp; k < in; k += 8) {
-      const float value = load(x, (shared_x ? 0 : slot * in) + k);
-      const float2 pair = __bfloat1622float2(*(const __nv_bfloat162*)(w + ((long long)slot * in + k) * out + column));
-      even += value * pair.x;
-      odd += value * pair.y;
+#pragma unroll 4
+    for (int k = warp * 8 + lane / 4; k < in; k += warps * 8) {
+      const float value = load(factor, k);
+      float row[8];
+      if constexpr (out % 8 == 0) {
+        load8(matrix, (long long)k * out + column, row);
+      } else {
+        for (int c = 0; c < 8; ++c) row[c] = column + c < out ? load(matrix, (long long)k * out + column + c) : 0;
+      }
+#pragma unroll
+      for (int c = 0; c < 8; ++c) sums[c] += value * row[c];
     }
   }
-  part[warp][threadIdx.x % 32 * 2] = even;
-  part[warp][threadIdx.x % 32 * 2 + 1] = odd;
+  part[warp][lane % 4 * 8 + lane / 4] = summed(sums);
   __syncthreads();
-  const int mine = blockIdx.x % blocks * 64 + threadIdx.x;
-  if (threadIdx.x < 64 && mine < out) {
-    float sum = 0;
-    for (int i = 0; i < 8; ++i) sum += part[i][threadIdx.x];
-    store(y, slot * out + mine, sum);
-  }
+  if (warp > 0 || first + lane >= out) return;
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < warps; ++i) sum += part[i][lane];
+  store(y, slot * out + first + lane, sum);
 }
 )cuda";
 
@@ -113,7 +136,7 @@ EagerOperand eager_dequantise(const OpView& view, EagerBuilder& builder, const O
   EagerKernel kernel{
       .function = {},
       .operands = {builder.part(weight, "packed"), builder.part(weight, "scale"), builder.part(weight, "zero")},
-      .grid = blocks_for(elements / 8, 256)};
+      .grid = blocks_for(elements / (q.out % 8 == 0 ? 64 : 8), 256)};
   kernel.function = instance(experts.ids ? "dequantise_chosen" : "dequantise", {q.in, q.out, q.group, experts.slots});
   if (experts.ids) kernel.operands.push_back(*experts.ids);
   kernel.operands.push_back(matrix);
@@ -123,9 +146,12 @@ EagerOperand eager_dequantise(const OpView& view, EagerBuilder& builder, const O
 
 void eager_multiply(const OpView& view, EagerBuilder& builder, const EagerProduct& product) {
   builder.source(kSource);
-  builder.launch(view, {.function = instance("multiply", {product.in, product.out, product.slots, product.shared_x}),
-                        .operands = {product.x, product.matrix, product.y},
-                        .grid = product.slots * blocks_for(product.out, 64)});
+  const std::int64_t warps = std::clamp<std::int64_t>(product.in / 32, 4, 16);
+  builder.launch(view,
+                 {.function = instance("multiply", {product.in, product.out, product.slots, product.shared_x, warps}),
+                  .operands = {product.x, product.matrix, product.y},
+                  .grid = product.slots * blocks_for(product.out, 32),
+                  .block = 32 * warps});
 }
 
 OpKind linear_int4_kind() {

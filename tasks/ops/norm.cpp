@@ -35,7 +35,7 @@ template <int n, class X, class W, class Y>
 __device__ void rmsnorm(const X* x, const W* weight, Y* y, float eps) {
   float squares = 0;
   for (int i = threadIdx.x; i < n; i += 256) squares += load(x, i) * load(x, i);
-  const float scale = rsqrtf(block_sum(squares) / n + eps);
+  const float scale = 1.0f / sqrtf(block_sum(squares) / n + eps);
   for (int i = threadIdx.x; i < n; i += 256) store(y, i, load(x, i) * scale * load(weight, i));
 }
 // Constants of kernels are integers: eps comes as the bits of a float.

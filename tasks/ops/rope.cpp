@@ -65,8 +65,15 @@ double flops(const OpView& view, std::int64_t) {
 }
 
 constexpr const char* kSource = R"cuda(
-// A thread a pair, and a thread for each element that stays. theta comes as the bits of a float.
-template <int heads, int head, int rotated, int step, int partner, int theta_bits, class X, class Y>
+// 2^x for x <= 0, good to a few bits of a double: the angle of a late position has no other accuracy.
+__device__ inline double power_of_two(double x) {
+  const double whole = rint(x), y = (x - whole) * 0.6931471805599453;
+  double sum = 1;
+  for (int n = 14; n > 0; --n) sum = 1 + sum * y * (1.0 / n);
+  return whole < -1000 ? 0 : sum * __longlong_as_double((1023 + (long long)whole) << 52);
+}
+// A thread a pair, and a thread for each element that stays. log2(theta) comes as the bits of a double.
+template <int heads, int head, int rotated, int step, int partner, long long log_theta_bits, class X, class Y>
 __device__ void rope(const X* x, Y* y, long long position) {
   constexpr int still = head - rotated, items = still + rotated / 2;
   const int item = blockIdx.x * 256 + threadIdx.x;
@@ -76,9 +83,10 @@ __device__ void rope(const X* x, Y* y, long long position) {
     store(y, base + i, load(x, base + i));
     return;
   }
-  const double turns = (double)position * powf(__int_as_float(theta_bits), -2.0f * (i - still) / rotated) * 0.15915494309189535;
+  const double exponent = __longlong_as_double(log_theta_bits) * (-2.0 / rotated) * (i - still);
+  const double turns = (double)position * power_of_two(exponent) * 0.15915494309189535;
   float sine, cosine;
-  __sincosf((float)((turns - rint(turns)) * 6.283185307179586), &sine, &cosine);
+  sincospif((float)(2 * (turns - rint(turns))), &sine, &cosine);
   const int at = base + still + (i - still) * step;
   const float a = load(x, at), b = load(x, at + partner);
   store(y, at, a * cosine - b * sine);
@@ -90,7 +98,7 @@ void eager(const OpView& view, EagerBuilder& builder) {
   const Layout layout = layout_of(view);
   builder.source(kSource);
   builder.launch(view, {.function = instance("rope", {layout.heads, layout.head, layout.rotated, layout.step,
-                                                      layout.partner, float_bits(view.attribute("theta"))}),
+                                                      layout.partner, double_bits(std::log2(view.attribute("theta")))}),
                         .operands = {builder.of(view.in[0]), builder.of(view.out[0]), builder.position()},
                         .grid = blocks_for(layout.heads * (layout.first + layout.rotated / 2), 256)});
 }

@@ -84,6 +84,7 @@ __device__ void topk_routing(const X* logits, int* ids, float* weights) {
 )cuda";
 
 void eager(const OpView& view, EagerBuilder& builder) {
+  builder.routing({view.in[0].name, view.in[0].dtype, extent(view.in[0], 0), view.count("k")});
   builder.source(kSource);
   builder.launch(view, {.function = instance("topk_routing",
                                              {extent(view.in[0], 0), view.count("k"), float_bits(view.attribute("eps")),

@@ -60,5 +60,39 @@ TEST(EagerPlan, SharesOneKernelBetweenLaunchesOfTheSameShape) {
   EXPECT_LT(entries.size(), plan.launches.size() / 2);
 }
 
+TEST(EagerPlan, HasOneSourceAndTheSameLaunchesForEveryContext) {
+  for (const char* name : {"kimi_linear_decode", "llama_block_decode", "rmsnorm_linear"}) {
+    const Task task = library_task(name, "full");
+    const EagerPlan early = eager_plan(task, 5, 16416), late = eager_plan(task, 16384, 16416), small = eager_plan(task, 5, 8);
+    EXPECT_EQ(early.source, late.source);
+    EXPECT_EQ(early.source, small.source);
+    ASSERT_EQ(early.launches.size(), late.launches.size());
+    ASSERT_EQ(early.launches.size(), small.launches.size());
+    for (std::size_t i = 0; i < early.launches.size(); ++i) {
+      EXPECT_EQ(early.launches[i].entry, small.launches[i].entry);
+      EXPECT_EQ(early.launches[i].block, small.launches[i].block);
+      EXPECT_EQ(early.launches[i].grid, late.launches[i].grid);
+    }
+  }
+}
+
+TEST(EagerPlan, SaysWhereTheLogitsOfEveryRoutedLayerLie) {
+  const Task task = library_task("kimi_linear_decode", "full");
+  const EagerPlan plan = eager_plan(task, 2048, 2080);
+  ASSERT_EQ(plan.routings.size(), 4u);
+  for (std::size_t layer = 0; layer < 4; ++layer) {
+    const EagerRouting& routing = plan.routings[layer];
+    EXPECT_EQ(routing.logits, "moe." + std::to_string(layer) + ".logits");
+    EXPECT_EQ(routing.dtype, DType::bf16);
+    EXPECT_EQ(routing.experts, 64);
+    EXPECT_EQ(routing.k, 8);
+    const auto written = std::ranges::count_if(plan.launches, [&](const EagerLaunch& launch) {
+      return !launch.arguments.empty() && launch.op == routing.logits;
+    });
+    EXPECT_EQ(written, 1) << "of one launch, so that the logits are there at the end of the token";
+  }
+  EXPECT_TRUE(eager_plan(library_task("llama_block_decode", "full"), 128, 136).routings.empty());
+}
+
 }  // namespace
 }  // namespace onelaunch::tasks
