@@ -241,7 +241,7 @@ Result<std::unique_ptr<Sandbox>> open_cuda(const tasks::Task& task, const CudaOp
   const std::int64_t capacity = longest_context(task) + 2 * kChainLengthMax;
   auto generator = compile_own(**compiler, kGeneratorModule, tasks::generator_source(), facts->target, clock, interrupts);
   if (!generator) return because(generator.error());
-  auto eager = compile_own(**compiler, kEagerModule, tasks::eager_plan(task, capacity - 1, capacity).source, facts->target, clock, interrupts);
+  auto eager = compile_own(**compiler, kEagerModule, tasks::eager_plan(task, capacity, tasks::EagerSums::f64).source, facts->target, clock, interrupts);
   if (!eager) return because(eager.error());
   return std::make_unique<CudaSandbox>(task, std::move(complete), clock, std::move(*compiler), std::move(*facts), std::move(*lock),
                                        OwnModules{std::move(*generator), std::move(*eager)});

@@ -87,7 +87,7 @@ Result<BaselineResult> eager_baseline(const GradeBench& bench, Compiler& compile
   for (const tasks::SweepPoint& point : bench.task.sweep) {
     const int steps = heavy ? 1 : std::min(point.steps, kSteps);
     const ChainSpec spec{tasks::InputSet::nominal, point.context, point.context + steps + 1, steps, fresh_seed()};
-    const tasks::EagerPlan plan = tasks::eager_plan(bench.task, spec.context, spec.capacity);
+    const tasks::EagerPlan plan = tasks::eager_plan(bench.task, spec.capacity);
     CompileJob job;
     job.source = plan.source;
     job.options = {"--gpu-architecture=" + bench.device.target, "--std=c++20"};

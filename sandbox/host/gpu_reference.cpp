@@ -65,7 +65,7 @@ std::vector<BufferCopy> copies_of_states(const tasks::Task& task, bool back) {
 GpuReference::GpuReference(Parts parts, DeviceSession session)
     : parts_(std::move(parts)),
       session_(std::move(session)),
-      plan_(tasks::eager_plan(parts_.task, parts_.capacity - 1, parts_.capacity)) {}
+      plan_(tasks::eager_plan(parts_.task, parts_.capacity, tasks::EagerSums::f64)) {}
 
 Result<std::unique_ptr<GpuReference>> GpuReference::start(Parts parts, DeviceSession session, Deadline deadline) {
   std::unique_ptr<GpuReference> reference(new GpuReference(std::move(parts), std::move(session)));

@@ -7,18 +7,18 @@ constexpr const char* kScores = R"cuda(
 constexpr int kScoredRows = 4;
 // A warp holds kScoredRows rows, a lane every 32nd element, and multiplies them by the queries of `count` heads.
 template <int count, int width, class Q>
-__device__ inline void score_rows(const float (&row)[kScoredRows][(width + 31) / 32], const Q* queries, float scale,
+__device__ inline void score_rows(const Sum (&row)[kScoredRows][(width + 31) / 32], const Q* queries, Sum scale,
                                   float* scores, long long first, long long position, long long capacity) {
   const int lane = threadIdx.x % 32;
   for (int head = 0; head < count; ++head) {
-    float sums[kScoredRows] = {};
+    Sum sums[kScoredRows] = {};
 #pragma unroll
     for (int p = 0; p < (width + 31) / 32; ++p) {
-      const float q = p * 32 + lane < width ? load(queries, head * width + p * 32 + lane) : 0;
+      const Sum q = p * 32 + lane < width ? load(queries, head * width + p * 32 + lane) : 0;
 #pragma unroll
       for (int r = 0; r < kScoredRows; ++r) sums[r] += q * row[r][p];
     }
-    float sum = summed(sums);
+    Sum sum = summed(sums);
     for (int step = 16 / kScoredRows; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
     const long long mine = first + lane / (32 / kScoredRows);
     if (lane % (32 / kScoredRows) == 0 && mine <= position) scores[head * capacity + mine] = sum * scale;
@@ -32,13 +32,13 @@ template <int heads>
 __device__ void softmax(float* scores, long long position, long long capacity) {
   float* mine = scores + blockIdx.x * capacity;
   const int rows = (int)position + 1;
-  float top = -3e38f, sum = 0;
+  Sum top = -3e38f, sum = 0;
 #pragma unroll 4
-  for (int row = threadIdx.x; row < rows; row += 1024) top = fmaxf(top, mine[row]);
+  for (int row = threadIdx.x; row < rows; row += 1024) top = max(top, load(mine, row));
   top = block_max<32>(top);
 #pragma unroll 4
   for (int row = threadIdx.x; row < rows; row += 1024) {
-    const float weight = expf(mine[row] - top);
+    const Sum weight = exp(mine[row] - top);
     mine[row] = weight;
     sum += weight;
   }
@@ -55,14 +55,14 @@ template <int heads, int kv_heads, int width, int chunk>
 __device__ void mix_chunks(const float* weights, const bf16* rows, float* partial, long long position, long long capacity) {
   constexpr int sharing = heads / kv_heads, count = sharing < 8 ? sharing : 8, groups = (sharing + count - 1) / count;
   constexpr int wide = width % 128 == 0 ? 4 : width % 64 == 0 ? 2 : 1, tiles = (width + 32 * wide - 1) / (32 * wide);
-  __shared__ alignas(16) float staged[8][32][count];
+  __shared__ alignas(16) Sum staged[8][32][count];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int item = blockIdx.x * 8 + warp, column = item % tiles * 32 * wide + lane * wide;
   const int group = item / tiles % groups, kv_head = item / (tiles * groups) % kv_heads, part = item / (tiles * groups * kv_heads);
   const int first = part * chunk, last = min(first + chunk, (int)position + 1), head = kv_head * sharing + group * count;
   const int mine = min(count, sharing - group * count);
   if (first >= last) return;
-  float sums[count][wide] = {};
+  Sum sums[count][wide] = {};
   for (int row = first; row < last; row += 32) {
     __syncwarp();
 #pragma unroll
@@ -72,7 +72,7 @@ __device__ void mix_chunks(const float* weights, const bf16* rows, float* partia
 #pragma unroll 8
     for (int r = 0; r < min(32, last - row); ++r) {
       const bf16* from = rows + ((long long)(row + r) * kv_heads + kv_head) * width + column;
-      float value[wide];
+      Sum value[wide];
       if constexpr (wide == 4) {
         const uint2 words = *(const uint2*)from;
         value[0] = __uint_as_float(words.x << 16), value[1] = __uint_as_float(words.x & 0xffff0000u);
@@ -98,9 +98,9 @@ __device__ void mix_chunks(const float* weights, const bf16* rows, float* partia
 // The chunks of 32 elements, shared by the warps of a block.
 template <int elements, int chunk, class Y>
 __device__ void add_chunks(const float* partial, Y* y, long long position) {
-  __shared__ float part[8][32];
+  __shared__ Sum part[8][32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * 32 + lane, chunks = (int)position / chunk + 1;
-  float sum = 0;
+  Sum sum = 0;
   if (i < elements) {
 #pragma unroll 4
     for (int c = warp; c < chunks; c += 8) sum += partial[(long long)c * elements + i];

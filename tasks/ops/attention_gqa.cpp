@@ -69,14 +69,14 @@ __device__ void gqa_scores(const X* query, const bf16* keys, float* scores, long
   const int item = blockIdx.x * 8 + threadIdx.x / 32, kv_head = item % kv_heads, lane = threadIdx.x % 32;
   const long long first = (long long)(item / kv_heads) * kScoredRows;
   if (first > position) return;
-  float row[kScoredRows][(key + 31) / 32];
+  Sum row[kScoredRows][(key + 31) / 32];
 #pragma unroll
   for (int r = 0; r < kScoredRows; ++r)
 #pragma unroll
     for (int p = 0; p < (key + 31) / 32; ++p)
       row[r][p] = first + r <= position && p * 32 + lane < key
                       ? load(keys, ((first + r) * kv_heads + kv_head) * key + p * 32 + lane) : 0;
-  score_rows<sharing, key>(row, query + kv_head * sharing * key, 1.0f / sqrtf((float)key), scores + kv_head * sharing * capacity, first,
+  score_rows<sharing, key>(row, query + kv_head * sharing * key, Sum(1) / sqrt((Sum)key), scores + kv_head * sharing * capacity, first,
                            position, capacity);
 }
 )cuda";

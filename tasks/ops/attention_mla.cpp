@@ -135,7 +135,7 @@ __device__ void mla_absorb(const X* query, const bf16* up, float* absorbed) {
   const int head = item / (latent + rope), l = item % (latent + rope);
   if (head >= heads) return;
   const X* mine = query + head * (nope + rope);
-  float sum = 0;
+  Sum sum = 0;
   if (l < latent) {
     for (int c = lane; c < nope; c += 32)
       sum += load(mine, c) * load(up, (long long)l * heads * (nope + value) + head * (nope + value) + c);
@@ -153,7 +153,7 @@ __device__ void mla_scores(const float* absorbed, const bf16* latents, const bf1
   const int item = blockIdx.x * 8 + threadIdx.x / 32, head = item % (heads / count) * count, lane = threadIdx.x % 32;
   const long long first = (long long)(item / (heads / count)) * kScoredRows;
   if (first > position) return;
-  float row[kScoredRows][(width + 31) / 32];
+  Sum row[kScoredRows][(width + 31) / 32];
 #pragma unroll
   for (int r = 0; r < kScoredRows; ++r)
 #pragma unroll
@@ -162,15 +162,15 @@ __device__ void mla_scores(const float* absorbed, const bf16* latents, const bf1
       row[r][p] = first + r > position || i >= width ? 0
                   : i < latent ? load(latents, (first + r) * latent + i) : load(rotated, (first + r) * rope + i - latent);
     }
-  score_rows<count, width>(row, absorbed + head * width, 1.0f / sqrtf((float)query), scores + head * capacity, first, position, capacity);
+  score_rows<count, width>(row, absorbed + head * width, Sum(1) / sqrt((Sum)query), scores + head * capacity, first, position, capacity);
 }
 // y[head][v] = sum over l of mixed[head][l] * up[l][head][nope + v]: a block for 32 columns of a head, its warps share l.
 template <int heads, int nope, int latent, int value, class Y>
 __device__ void mla_values(const float* mixed, const bf16* up, Y* y) {
-  __shared__ float part[8][32];
+  __shared__ Sum part[8][32];
   constexpr int tiles = (value + 31) / 32;
   const int head = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32, v = blockIdx.x % tiles * 32 + lane;
-  float sum = 0;
+  Sum sum = 0;
   if (v < value) {
 #pragma unroll 8
     for (int l = warp; l < latent; l += 8)

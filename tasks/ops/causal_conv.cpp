@@ -49,7 +49,7 @@ template <int channels, int width, class X, class Y>
 __device__ void causal_conv_update(const X* x, const bf16* weight, bf16* window, Y* y) {
   const int c = blockIdx.x * 256 + threadIdx.x;
   if (c >= channels) return;
-  float sum = load(x, c) * load(weight, c * width + width - 1);
+  Sum sum = load(x, c) * load(weight, c * width + width - 1);
   for (int t = 0; t < width - 1; ++t) sum += load(window, t * channels + c) * load(weight, c * width + t);
   store(y, c, silu(sum));
   for (int t = 0; t < width - 2; ++t) window[t * channels + c] = window[(t + 1) * channels + c];

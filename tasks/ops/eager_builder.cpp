@@ -8,17 +8,22 @@
 namespace onelaunch::tasks {
 namespace {
 
-// What every kernel may use. Reductions leave the result in every thread of a block of 256, or of 32 * warps.
-constexpr const char* kPrelude = R"cuda(
-#include <cuda_bf16.h>
-using bf16 = __nv_bfloat16;
+constexpr const char* kTypes[] = {"using Sum = float;\n", "using Sum = double;\n"};
 
-__device__ inline float load(const bf16* p, long long i) { return __bfloat162float(p[i]); }
-__device__ inline float load(const float* p, long long i) { return p[i]; }
+// What every kernel may use; all arithmetic is in Sum. Reductions leave the result in every thread of a block of 256, or of 32 * warps.
+constexpr const char* kPrelude = R"cuda(
+__device__ inline Sum load(const bf16* p, long long i) { return __bfloat162float(p[i]); }
+__device__ inline Sum load(const float* p, long long i) { return p[i]; }
 __device__ inline void store(bf16* p, long long i, float value) { p[i] = __float2bfloat16_rn(value); }
-__device__ inline void store(float* p, long long i, float value) { p[i] = value; }
+// Rounded to odd on the way, so that it is rounded to nearest only once.
+__device__ inline void store(bf16* p, long long i, double value) {
+  const float toward_zero = __double2float_rz(value);
+  p[i] = __float2bfloat16_rn(__uint_as_float(__float_as_uint(toward_zero) | (toward_zero != value)));
+}
+__device__ inline void store(float* p, long long i, Sum value) { p[i] = value; }
 // Eight neighbours from a multiple of eight on, 16 bytes at a time.
-__device__ inline void load8(const bf16* p, long long i, float (&value)[8]) {
+template <class T>
+__device__ inline void load8(const bf16* p, long long i, T (&value)[8]) {
   const uint4 words = *(const uint4*)(p + i);
   const unsigned word[4] = {words.x, words.y, words.z, words.w};
 #pragma unroll
@@ -27,48 +32,49 @@ __device__ inline void load8(const bf16* p, long long i, float (&value)[8]) {
     value[2 * j + 1] = __uint_as_float(word[j] & 0xffff0000u);
   }
 }
-__device__ inline void load8(const float* p, long long i, float (&value)[8]) {
+template <class T>
+__device__ inline void load8(const float* p, long long i, T (&value)[8]) {
 #pragma unroll
   for (int j = 0; j < 2; ++j) {
     const float4 four = *(const float4*)(p + i + 4 * j);
     value[4 * j] = four.x, value[4 * j + 1] = four.y, value[4 * j + 2] = four.z, value[4 * j + 3] = four.w;
   }
 }
-__device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
-__device__ inline float silu(float x) { return x * sigmoid(x); }
+__device__ inline Sum sigmoid(Sum x) { return Sum(1) / (Sum(1) + exp(-x)); }
+__device__ inline Sum silu(Sum x) { return x * sigmoid(x); }
 
-__device__ inline float warp_sum(float value) {
+__device__ inline Sum warp_sum(Sum value) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
   return value;
 }
-__device__ inline float warp_max(float value) {
-  for (int step = 16; step > 0; step /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
+__device__ inline Sum warp_max(Sum value) {
+  for (int step = 16; step > 0; step /= 2) value = max(value, __shfl_xor_sync(0xffffffffu, value, step));
   return value;
 }
 template <int warps = 8>
-__device__ inline float block_sum(float value) {
-  __shared__ float part[warps];
+__device__ inline Sum block_sum(Sum value) {
+  __shared__ Sum part[warps];
   value = warp_sum(value);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
   __syncthreads();
-  const float sum = warp_sum(threadIdx.x % 32 < warps ? part[threadIdx.x % 32] : 0);
+  const Sum sum = warp_sum(threadIdx.x % 32 < warps ? part[threadIdx.x % 32] : 0);
   __syncthreads();
   return sum;
 }
 template <int warps = 8>
-__device__ inline float block_max(float value) {
-  __shared__ float part[warps];
+__device__ inline Sum block_max(Sum value) {
+  __shared__ Sum part[warps];
   value = warp_max(value);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
   __syncthreads();
-  const float top = warp_max(part[threadIdx.x % 32 < warps ? threadIdx.x % 32 : 0]);
+  const Sum top = warp_max(part[threadIdx.x % 32 < warps ? threadIdx.x % 32 : 0]);
   __syncthreads();
   return top;
 }
 // Lanes that are equal modulo 32 / count add what they hold, `count` sums each, a power of two. Lane l is left with the
 // one of index l / (32 / count).
 template <int count>
-__device__ inline float summed(float (&value)[count]) {
+__device__ inline Sum summed(Sum (&value)[count]) {
   const int lane = threadIdx.x % 32;
   int step = 16;
 #pragma unroll
@@ -76,7 +82,7 @@ __device__ inline float summed(float (&value)[count]) {
     const bool upper = lane & step;
 #pragma unroll
     for (int i = 0; i < half; ++i) {
-      const float given = upper ? value[i] : value[i + half];
+      const Sum given = upper ? value[i] : value[i + half];
       value[i] = (upper ? value[i + half] : value[i]) + __shfl_xor_sync(0xffffffffu, given, step);
     }
   }
@@ -144,13 +150,13 @@ void EagerBuilder::launch(const OpView& view, const EagerKernel& kernel) {
 
 EagerPlan EagerBuilder::take() {
   plan_.source = "// One kernel an op, as a framework would run it. Generated from the task.\n";
+  plan_.source += "#include <cuda_bf16.h>\nusing bf16 = __nv_bfloat16;\n";
+  plan_.source += kTypes[sums_ == EagerSums::f64];
   plan_.source += kPrelude;
   for (const char* text : sources_) plan_.source += text;
   plan_.source += wrappers_;
   return std::move(plan_);
 }
-
-std::int64_t float_bits(double value) { return std::bit_cast<std::int32_t>(static_cast<float>(value)); }
 
 std::int64_t double_bits(double value) { return std::bit_cast<std::int64_t>(value); }
 

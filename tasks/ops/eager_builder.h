@@ -28,9 +28,8 @@ struct EagerKernel {
 
 class EagerBuilder {
  public:
-  EagerBuilder(std::int64_t context, std::int64_t capacity) : context_(context), capacity_(capacity) {}
+  EagerBuilder(std::int64_t capacity, EagerSums sums) : capacity_(capacity), sums_(sums) {}
 
-  std::int64_t context() const { return context_; }
   std::int64_t capacity() const { return capacity_; }
 
   void source(const char* device_functions);  // added once, however often it is asked for
@@ -46,7 +45,8 @@ class EagerBuilder {
   EagerPlan take();
 
  private:
-  std::int64_t context_, capacity_;
+  std::int64_t capacity_;
+  EagerSums sums_;
   std::vector<const char*> sources_;
   std::map<std::string, std::string> entries_;  // by function and parameter types
   std::set<std::string> buffer_names_;
@@ -57,8 +57,7 @@ class EagerBuilder {
 // "name<a, b, c>"
 std::string instance(const std::string& function, std::initializer_list<std::int64_t> constants);
 
-// A constant that is no integer travels as the bits of a float, or of a double.
-std::int64_t float_bits(double value);
+// A constant that is no integer travels as the bits of a double.
 std::int64_t double_bits(double value);
 
 constexpr std::int64_t blocks_for(std::int64_t items, std::int64_t per_block) {

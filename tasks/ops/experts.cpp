@@ -74,14 +74,14 @@ constexpr const char* kSource = R"cuda(
 template <int n>
 __device__ void swiglu_inner(const float* gate, const float* up, float* inner) {
   const int i = blockIdx.x * 256 + threadIdx.x;
-  if (i < n) inner[i] = silu(gate[i]) * up[i];
+  if (i < n) store(inner, i, silu(load(gate, i)) * load(up, i));
 }
 template <int n, int slots, class Y>
 __device__ void weighted_sum(const float* rows, const float* weights, Y* y) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   if (i >= n) return;
-  float sum = 0;
-  for (int slot = 0; slot < slots; ++slot) sum += weights[slot] * rows[slot * n + i];
+  Sum sum = 0;
+  for (int slot = 0; slot < slots; ++slot) sum += load(weights, slot) * load(rows, slot * n + i);
   store(y, i, sum);
 }
 )cuda";

@@ -83,13 +83,13 @@ constexpr const char* kSource = R"cuda(
 template <int heads, int keys, int values, class Q, class K, class V, class G, class B, class Y>
 __device__ void gated_delta_update(const Q* query, const K* key, const V* value, const G* gate, const B* beta,
                                    float* state, Y* result) {
-  __shared__ float part[2][8][32];
+  __shared__ Sum part[2][8][32];
   constexpr int tiles = (values + 31) / 32, shared = (keys + 7) / 8;
   const int head = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int column = blockIdx.x % tiles * 32 + lane, first = warp * shared;
   float* mine = state + (long long)head * keys * values + column;
-  const float scale = 1.0f / sqrtf((float)keys), strength = sigmoid(load(beta, head));
-  float rows[shared], predicted = 0, sum = 0;
+  const Sum scale = Sum(1) / sqrt((Sum)keys), strength = sigmoid(load(beta, head));
+  Sum rows[shared], predicted = 0, sum = 0;
 #pragma unroll
   for (int i = 0; i < shared; ++i) rows[i] = first + i < keys && column < values ? mine[(first + i) * values] : 0;
 #pragma unroll
@@ -103,7 +103,7 @@ __device__ void gated_delta_update(const Q* query, const K* key, const V* value,
   predicted = 0;
 #pragma unroll
   for (int w = 0; w < 8; ++w) predicted += part[0][w][lane];
-  const float delta = column < values ? strength * (load(value, head * values + column) - predicted) : 0;
+  const Sum delta = column < values ? strength * (load(value, head * values + column) - predicted) : 0;
 #pragma unroll
   for (int i = 0; i < shared; ++i) {
     if (first + i >= keys) break;

@@ -29,11 +29,11 @@ __device__ void linear(const X* x, const bf16* weight, Y* y) {
   const int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (row >= out) return;
   const bf16* mine = weight + (long long)row * in;
-  float sums[8] = {};
+  Sum sums[8] = {};
   if constexpr (in % 8 == 0) {
 #pragma unroll 4
     for (int k = lane * 8; k < in; k += 256) {
-      float a[8], b[8];
+      Sum a[8], b[8];
       load8(x, k, a);
       load8(mine, k, b);
 #pragma unroll
@@ -45,7 +45,7 @@ __device__ void linear(const X* x, const bf16* weight, Y* y) {
 #pragma unroll
   for (int half = 4; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) sums[i] += sums[i + half];
-  const float sum = warp_sum(sums[0]);
+  const Sum sum = warp_sum(sums[0]);
   if (lane == 0) store(y, row, sum);
 }
 )cuda";

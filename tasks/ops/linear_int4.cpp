@@ -57,11 +57,11 @@ __device__ void dequantise_expert(const unsigned char* packed, const bf16* scale
       *(uint4*)(to + (2ll * p + 1) * out) = *(const uint4*)rows[1];
     }
   } else {
-    const float s = load(scale, scales), z = load(zero, scales);
+    const Sum s = load(scale, scales), z = load(zero, scales);
     for (int p = 0; p < 4; ++p) {
       const unsigned byte = from[(long long)p * out];
-      store(to, 2ll * p * out, ((float)(byte & 15) - z) * s);
-      store(to, (2ll * p + 1) * out, ((float)(byte >> 4) - z) * s);
+      store(to, 2ll * p * out, ((Sum)(byte & 15) - z) * s);
+      store(to, (2ll * p + 1) * out, ((Sum)(byte >> 4) - z) * s);
     }
   }
 }
@@ -81,18 +81,18 @@ __device__ void dequantise_chosen(const unsigned char* packed, const bf16* scale
 // y = x w, w (in, out): a block for 32 columns, eight a lane; its lanes share the rows, eight a warp at a time.
 template <int in, int out, int slots, int shared_x, int warps, class X, class Y>
 __device__ void multiply(const X* x, const bf16* w, Y* y) {
-  __shared__ float part[warps][32];
+  __shared__ Sum part[warps][32];
   constexpr int blocks = (out + 31) / 32;
   const int slot = blockIdx.x / blocks, first = blockIdx.x % blocks * 32, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int column = first + lane % 4 * 8;
   const X* factor = x + (shared_x ? 0 : slot * in);
   const bf16* matrix = w + (long long)slot * in * out;
-  float sums[8] = {};
+  Sum sums[8] = {};
   if (column < out) {
 #pragma unroll 4
     for (int k = warp * 8 + lane / 4; k < in; k += warps * 8) {
-      const float value = load(factor, k);
-      float row[8];
+      const Sum value = load(factor, k);
+      Sum row[8];
       if constexpr (out % 8 == 0) {
         load8(matrix, (long long)k * out + column, row);
       } else {
@@ -105,7 +105,7 @@ __device__ void multiply(const X* x, const bf16* w, Y* y) {
   part[warp][lane % 4 * 8 + lane / 4] = summed(sums);
   __syncthreads();
   if (warp > 0 || first + lane >= out) return;
-  float sum = 0;
+  Sum sum = 0;
 #pragma unroll
   for (int i = 0; i < warps; ++i) sum += part[i][lane];
   store(y, slot * out + first + lane, sum);

@@ -31,23 +31,19 @@ void evaluate(OpRun& run) {
 double flops(const OpView& view, std::int64_t) { return 4.0 * static_cast<double>(extent(view.in[0], 0)); }
 
 constexpr const char* kSource = R"cuda(
-template <int n, class X, class W, class Y>
-__device__ void rmsnorm(const X* x, const W* weight, Y* y, float eps) {
-  float squares = 0;
-  for (int i = threadIdx.x; i < n; i += 256) squares += load(x, i) * load(x, i);
-  const float scale = 1.0f / sqrtf(block_sum(squares) / n + eps);
-  for (int i = threadIdx.x; i < n; i += 256) store(y, i, load(x, i) * scale * load(weight, i));
-}
-// Constants of kernels are integers: eps comes as the bits of a float.
-template <int n, int eps_bits, class X, class W, class Y>
+// eps comes as the bits of a double.
+template <int n, long long eps_bits, class X, class W, class Y>
 __device__ void rmsnorm(const X* x, const W* weight, Y* y) {
-  rmsnorm<n>(x, weight, y, __int_as_float(eps_bits));
+  Sum squares = 0;
+  for (int i = threadIdx.x; i < n; i += 256) squares += load(x, i) * load(x, i);
+  const Sum scale = 1 / sqrt(block_sum(squares) / n + (Sum)__longlong_as_double(eps_bits));
+  for (int i = threadIdx.x; i < n; i += 256) store(y, i, load(x, i) * scale * load(weight, i));
 }
 )cuda";
 
 void eager(const OpView& view, EagerBuilder& builder) {
   builder.source(kSource);
-  builder.launch(view, {.function = instance("rmsnorm", {extent(view.in[0], 0), float_bits(view.attribute("eps"))}),
+  builder.launch(view, {.function = instance("rmsnorm", {extent(view.in[0], 0), double_bits(view.attribute("eps"))}),
                         .operands = {builder.of(view.in[0]), builder.of(view.in[1]), builder.of(view.out[0])}});
 }
 

@@ -85,10 +85,10 @@ __device__ void rope(const X* x, Y* y, long long position) {
   }
   const double exponent = __longlong_as_double(log_theta_bits) * (-2.0 / rotated) * (i - still);
   const double turns = (double)position * power_of_two(exponent) * 0.15915494309189535;
-  float sine, cosine;
-  sincospif((float)(2 * (turns - rint(turns))), &sine, &cosine);
+  Sum sine, cosine;
+  sincospi((Sum)(2 * (turns - rint(turns))), &sine, &cosine);
   const int at = base + still + (i - still) * step;
-  const float a = load(x, at), b = load(x, at + partner);
+  const Sum a = load(x, at), b = load(x, at + partner);
   store(y, at, a * cosine - b * sine);
   store(y, at + partner, b * cosine + a * sine);
 }

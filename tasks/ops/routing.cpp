@@ -44,42 +44,42 @@ double flops(const OpView& view, std::int64_t) {
 }
 
 constexpr const char* kSource = R"cuda(
-// One warp. eps and scale come as the bits of floats.
-template <int experts, int k, int eps_bits, int scale_bits, class X>
+// One warp. eps and scale come as the bits of doubles.
+template <int experts, int k, long long eps_bits, long long scale_bits, class X>
 __device__ void topk_routing(const X* logits, int* ids, float* weights) {
-  __shared__ float left[experts];
+  __shared__ Sum left[experts], picked[k];
   const int lane = threadIdx.x;
-  float top = -1e30f, all = 0, chosen = 0;
+  Sum top = -1e30f, all = 0, chosen = 0;
   for (int e = lane; e < experts; e += 32) {
     left[e] = load(logits, e);
-    top = fmaxf(top, left[e]);
+    top = max(top, left[e]);
   }
   top = warp_max(top);
-  for (int e = lane; e < experts; e += 32) all += expf(left[e] - top);
+  for (int e = lane; e < experts; e += 32) all += exp(left[e] - top);
   all = warp_sum(all);
   __syncwarp();
   for (int slot = 0; slot < k; ++slot) {
-    float best = -3e38f;
+    Sum best = -3e38f;
     int index = experts;
     for (int e = lane; e < experts; e += 32)
       if (left[e] > best) best = left[e], index = e;
     for (int step = 16; step > 0; step /= 2) {
-      const float other = __shfl_xor_sync(0xffffffffu, best, step);
+      const Sum other = __shfl_xor_sync(0xffffffffu, best, step);
       const int other_index = __shfl_xor_sync(0xffffffffu, index, step);
       if (other > best || (other == best && other_index < index)) best = other, index = other_index;
     }
-    const float weight = expf(best - top) / all;
+    const Sum weight = exp(best - top) / all;
     chosen += weight;
     if (lane == 0) {
       ids[slot] = index;
-      weights[slot] = weight;
+      picked[slot] = weight;
       left[index] = -3.2e38f;
     }
     __syncwarp();
   }
   if (lane == 0)
     for (int slot = 0; slot < k; ++slot)
-      weights[slot] = weights[slot] / (chosen + __int_as_float(eps_bits)) * __int_as_float(scale_bits);
+      store(weights, slot, picked[slot] / (chosen + (Sum)__longlong_as_double(eps_bits)) * (Sum)__longlong_as_double(scale_bits));
 }
 )cuda";
 
@@ -87,8 +87,8 @@ void eager(const OpView& view, EagerBuilder& builder) {
   builder.routing({view.in[0].name, view.in[0].dtype, extent(view.in[0], 0), view.count("k")});
   builder.source(kSource);
   builder.launch(view, {.function = instance("topk_routing",
-                                             {extent(view.in[0], 0), view.count("k"), float_bits(view.attribute("eps")),
-                                              float_bits(view.attribute("scale"))}),
+                                             {extent(view.in[0], 0), view.count("k"), double_bits(view.attribute("eps")),
+                                              double_bits(view.attribute("scale"))}),
                         .operands = {builder.of(view.in[0]), builder.of(view.out[0]), builder.of(view.out[1])},
                         .block = 32});
 }

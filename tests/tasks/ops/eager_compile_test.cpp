@@ -14,11 +14,13 @@ TEST_P(EagerSource, CompilesAndHoldsEveryLaunchedKernel) {
   const Result<worker::Nvrtc> nvrtc = worker::Nvrtc::load();
   ASSERT_TRUE(nvrtc) << nvrtc.error().message;
   const Task task = library_task(GetParam().first, GetParam().second);
-  const EagerPlan plan = eager_plan(task, 64, 72);
-  const CompiledPtx compiled = compile_to_ptx(*nvrtc, plan.source);
-  ASSERT_TRUE(compiled.ok) << compiled.log;
-  for (const EagerLaunch& launch : plan.launches)
-    EXPECT_NE(compiled.ptx.find(".entry " + launch.entry + "("), std::string::npos) << launch.op;
+  for (const EagerSums sums : {EagerSums::f32, EagerSums::f64}) {
+    const EagerPlan plan = eager_plan(task, 72, sums);
+    const CompiledPtx compiled = compile_to_ptx(*nvrtc, plan.source);
+    ASSERT_TRUE(compiled.ok) << compiled.log;
+    for (const EagerLaunch& launch : plan.launches)
+      EXPECT_NE(compiled.ptx.find(".entry " + launch.entry + "("), std::string::npos) << launch.op;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, EagerSource,
