@@ -99,12 +99,12 @@ GeneratorLaunch tensor_launch(const Task& task, const Tensor& tensor, InputSet s
   std::int64_t slice = 1;
   for (std::size_t i = 1; i < tensor.shape.size(); ++i) slice *= tensor.shape[i];
   const std::int64_t elements = tensor.elements(capacity), drawn = tensor.is_cache() ? context * slice : elements;
-  GeneratorLaunch launch{
-      .entry = entry_for(tensor.dtype),
-      .grid = static_cast<unsigned>(std::max<std::uint64_t>(divided_up(count(elements), kPlainBlock * kElementsAThread), 1)),
-      .block = kPlainBlock,
-      .dynamic_smem = 0,
-      .arguments = {pointer(tensor.name)}};
+  GeneratorLaunch launch{.entry = entry_for(tensor.dtype),
+                         .grid = static_cast<unsigned>(
+                             std::max<std::uint64_t>(divided_up(count(elements), kPlainBlock * kElementsAThread), 1)),
+                         .block = kPlainBlock,
+                         .dynamic_smem = 0,
+                         .arguments = {pointer(tensor.name)}};
   append_source(launch.arguments, tensor.id, set == InputSet::strict ? tensor.strict : tensor.nominal);
   for (const std::int64_t word : {slice, drawn, elements}) launch.arguments.push_back(literal(count(word)));
   return launch;

@@ -138,7 +138,9 @@ void eager_softmax(const OpView& view, EagerBuilder& builder, const EagerOperand
 
 void eager_mix(const OpView& view, EagerBuilder& builder, const EagerMix& mix) {
   const std::int64_t elements = mix.heads * mix.width, chunk = rows_in_chunk(mix);
-  const std::int64_t chunks = blocks_for(builder.capacity(), chunk), wide = mix.width % 128 == 0 ? 4 : mix.width % 64 == 0 ? 2 : 1;
+  const std::int64_t chunks = blocks_for(builder.capacity(), chunk), wide = mix.width % 128 == 0  ? 4
+                                                                            : mix.width % 64 == 0 ? 2
+                                                                                                  : 1;
   const std::int64_t items =
       blocks_for(mix.heads / mix.kv_heads, kHeadsAWarp) * mix.kv_heads * blocks_for(mix.width, kColumnsAWarp * wide);
   const EagerOperand partial = builder.buffer("mixed." + std::to_string(elements), chunks * elements, DType::f32);

@@ -1,5 +1,5 @@
-// Weights and states made on a real GPU against those made on the CPU, every bit at full size, and how long a set takes.
-// Prints one JSON line a case.
+// Weights and states made on a real GPU against those made on the CPU, every bit at full size, and how long a set
+// takes. Prints one JSON line a case.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,8 @@ class GeneratorOnGpu {
     for (const GeneratorLaunch& launch : launches) {
       std::vector<std::uint64_t> words;
       for (const GeneratorArgument& argument : launch.arguments) words.push_back(word(argument, seed));
-      device_.launch(device_.entry(launch.entry), launch.grid, launch.block, static_cast<unsigned>(launch.dynamic_smem), words);
+      device_.launch(device_.entry(launch.entry), launch.grid, launch.block, static_cast<unsigned>(launch.dynamic_smem),
+                     words);
     }
   }
   double median_us(const std::vector<GeneratorLaunch>& launches) {
@@ -67,7 +68,8 @@ void expect_weights(GeneratorOnGpu& generator, const Task& task, std::uint64_t s
   fill_weights(task, seed, set, want, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
   generator.run(weight_launches(task, set), seed);
   for (const WeightArena::Place& place : arena.places)
-    EXPECT_TRUE(std::ranges::equal(generator.read(*place.tensor, place.bytes), std::span(want).subspan(place.offset, place.bytes)))
+    EXPECT_TRUE(std::ranges::equal(generator.read(*place.tensor, place.bytes),
+                                   std::span(want).subspan(place.offset, place.bytes)))
         << place.tensor->name << " of seed " << seed;
 }
 
@@ -103,15 +105,17 @@ TEST_P(GeneratorsOnGpu, DrawTheBitsOfTheCpu) {
   for (const Tensor* state : task.with(Role::state))
     states.push_back(tensor_launch(task, *state, InputSet::strict, context, capacity));
   const std::vector<GeneratorLaunch> weights = weight_launches(task, InputSet::strict);
-  std::printf("{\"gpu\": \"%s\", \"task\": \"%s\", \"context\": %lld, \"weight_bytes\": %zu, \"equal\": %s, \"set_ms\": %.3f, "
-              "\"launches\": %zu, \"states_ms\": %.3f, \"samples\": %d}\n",
-              device.name().c_str(), GetParam().task, static_cast<long long>(context), weight_arena(task).bytes,
-              testing::Test::HasFailure() ? "false" : "true", generator.median_us(weights) / 1e3, weights.size(),
-              generator.median_us(states) / 1e3, kSamples);
+  std::printf(
+      "{\"gpu\": \"%s\", \"task\": \"%s\", \"context\": %lld, \"weight_bytes\": %zu, \"equal\": %s, \"set_ms\": %.3f, "
+      "\"launches\": %zu, \"states_ms\": %.3f, \"samples\": %d}\n",
+      device.name().c_str(), GetParam().task, static_cast<long long>(context), weight_arena(task).bytes,
+      testing::Test::HasFailure() ? "false" : "true", generator.median_us(weights) / 1e3, weights.size(),
+      generator.median_us(states) / 1e3, kSamples);
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, GeneratorsOnGpu,
-                         testing::Values(Case{"rmsnorm_linear", 0}, Case{"llama_block_decode", 512}, Case{"kimi_linear_decode", 16384}));
+                         testing::Values(Case{"rmsnorm_linear", 0}, Case{"llama_block_decode", 512},
+                                         Case{"kimi_linear_decode", 16384}));
 
 }  // namespace
 }  // namespace onelaunch::tasks

@@ -38,9 +38,10 @@ class EmulatedGenerator {
   void launch(const GeneratorLaunch& launch, std::uint64_t seed) {
     std::vector<std::uint64_t> words;
     for (const GeneratorArgument& argument : launch.arguments) words.push_back(word(argument, seed));
-    const auto report = device_.launch(
-        *module_, launch.entry, {.grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.dynamic_smem},
-        std::as_bytes(std::span(words)), {.cooperative = false});
+    const auto report =
+        device_.launch(*module_, launch.entry,
+                       {.grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.dynamic_smem},
+                       std::as_bytes(std::span(words)), {.cooperative = false});
     ASSERT_TRUE(report) << report.error().message;
     ASSERT_TRUE(report->faults.empty()) << report->faults.front().message;
   }
@@ -111,7 +112,8 @@ class DeviceGenerator : public testing::Test {
 // ---- a task with every dtype and distribution, and with shapes that fit no vector ----
 
 using Kind = Distribution::Kind;
-constexpr Distribution kWide{Kind::normal, 3, 0.75, 0}, kSpread{Kind::normal, 0.7, -0.1, 3}, kWidestSpread{Kind::normal, 1, 0, 16};
+constexpr Distribution kWide{Kind::normal, 3, 0.75, 0}, kSpread{Kind::normal, 0.7, -0.1, 3},
+    kWidestSpread{Kind::normal, 1, 0, 16};
 constexpr Distribution kConstant{Kind::constant, -2.5, 0, 0}, kLarge{Kind::normal, 200, 100, 0};
 
 class Varied {
@@ -134,12 +136,12 @@ class Varied {
   const Task& task() const { return task_; }
 
  private:
-  void plain(const std::string& name, Role role, DType dtype, std::vector<std::int64_t> shape, const Distribution& nominal,
-             const Distribution& strict) {
+  void plain(const std::string& name, Role role, DType dtype, std::vector<std::int64_t> shape,
+             const Distribution& nominal, const Distribution& strict) {
     task_.tensors.push_back({name, role, dtype, std::move(shape), nominal, strict, ++id_});
   }
-  void int4(const std::string& name, std::int64_t experts, std::int64_t in, std::int64_t out, const Distribution& nominal,
-            const Distribution& strict) {
+  void int4(const std::string& name, std::int64_t experts, std::int64_t in, std::int64_t out,
+            const Distribution& nominal, const Distribution& strict) {
     task_.quantised.push_back({name, experts, in, out, 128, nominal, strict, ++id_});
     task_.tensors.push_back({name + ".packed", Role::weight, DType::u8, {experts, in / 2, out}, {}, {}, id_});
     for (const char* part : {".scale", ".zero"})

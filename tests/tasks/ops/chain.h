@@ -31,7 +31,9 @@ struct Chain {
 
   Chain(const std::string& name, const std::string& variant, InputSet inputs, std::int64_t cached,
         std::uint64_t from_seed = 7)
-      : task(library_task(name, variant)),
+      : Chain(library_task(name, variant), inputs, cached, from_seed) {}
+  Chain(Task described, InputSet inputs, std::int64_t cached, std::uint64_t from_seed = 7)
+      : task(std::move(described)),
         set(inputs),
         seed(from_seed),
         context(cached),
@@ -59,5 +61,12 @@ struct Chain {
     return bytes;
   }
 };
+
+// The rel_l2 that the task allows a compared tensor.
+inline double tolerance_of(const Task& task, const Tensor& tensor) {
+  const auto own = task.tensor_tolerance.find(tensor.name);
+  if (own != task.tensor_tolerance.end()) return own->second.rel_l2;
+  return (tensor.role == Role::output ? task.output_tolerance : task.state_tolerance).rel_l2;
+}
 
 }  // namespace onelaunch::tasks

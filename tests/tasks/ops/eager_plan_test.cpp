@@ -78,7 +78,8 @@ TEST(EagerPlan, DividesWhatGrowsWithTheContext) {
   const Task task = library_task("kimi_linear_decode", "full");
   const EagerPlan large = eager_plan(task, 16416), small = eager_plan(task, 2080);
   int growing = 0;
-  for (std::size_t i = 0; i < large.launches.size(); ++i) growing += large.launches[i].grid > 4 * small.launches[i].grid;
+  for (std::size_t i = 0; i < large.launches.size(); ++i)
+    growing += large.launches[i].grid > 4 * small.launches[i].grid;
   EXPECT_EQ(growing, 2) << "the scores, and the weighted sum of the rows";
 }
 
