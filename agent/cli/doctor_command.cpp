@@ -51,7 +51,7 @@ Finding find_compiler_and_emulator() {
   if (!task) return finding.found = task.error().message, finding;
   const Result<std::string> seed = tasks::seed_kernel(*task);
   if (!seed) return finding.found = seed.error().message, finding;
-  const auto sandbox = open_device(*task, {}, clock);
+  const auto sandbox = open_device(*task, {.device = "emu"}, clock);
   if (!sandbox) return finding.found = sandbox.error().message, finding;
   const Deadline deadline = Deadline::after(clock, Seconds(60));
   const auto compiled = (*sandbox)->compile({.source = *seed, .tunables = {}}, deadline);
@@ -80,10 +80,33 @@ Finding find_gpu_driver() {
             .health = Health::limited,
             .found = "none",
             .means = "no GPU is needed: times come from the emulator and are labelled modelled"};
-  return {.what = "GPU driver",
-          .health = Health::limited,
-          .found = first_line(*version),
-          .means = "this build has no CUDA device yet: it uses the emulator all the same"};
+  return {.what = "GPU driver", .health = Health::good, .found = first_line(*version), .means = "kernels can run on a GPU"};
+}
+
+// Checks and times the smallest seed: driver, worker, reference, CUPTI and NVML in one.
+Finding find_gpu() {
+  Finding finding{.what = "GPU", .health = Health::broken};
+  finding.means = "sessions on --device cuda:0 need this; --device emu does not";
+  const SystemClock clock;
+  const Result<tasks::Task> task = tasks::load_task("rmsnorm_linear", "tiny");
+  if (!task) return finding.found = task.error().message, finding;
+  const Result<std::string> seed = tasks::seed_kernel(*task);
+  if (!seed) return finding.found = seed.error().message, finding;
+  const auto sandbox = open_device(*task, {.device = "cuda:0"}, clock);
+  if (!sandbox) return finding.found = sandbox.error().message, finding;
+  const Deadline deadline = Deadline::after(clock, Seconds(60));
+  const auto compiled = (*sandbox)->compile({.source = *seed, .tunables = {}}, deadline);
+  if (!compiled) return finding.found = compiled.error().message, finding;
+  const auto grade = (*sandbox)->grade(*compiled, {.check = sandbox::Check::quick}, deadline);
+  if (!grade) return finding.found = grade.error().message, finding;
+  const sandbox::DeviceInfo& device = (*sandbox)->device();
+  finding.found = device.name + " " + device.uuid + ", driver " + device.driver_version + ", " + device.target +
+                  ": a seed kernel graded " + sandbox::name_of(grade->outcome);
+  for (const std::string& warning : device.warnings) finding.found += "; " + warning;
+  if (!std::holds_alternative<sandbox::Passed>(grade->outcome)) return finding.means = sandbox::explain(grade->outcome), finding;
+  finding.health = device.warnings.empty() ? Health::good : Health::limited;
+  finding.means = "sessions can measure on it";
+  return finding;
 }
 
 Finding find_landlock() {
@@ -138,6 +161,7 @@ Finding find_tasks() {
 
 std::vector<Finding> examine() {
   std::vector<Finding> findings = {find_compiler_and_emulator(), find_gpu_driver(), find_landlock()};
+  if (findings[1].health == Health::good) findings.push_back(find_gpu());
   for (const Finding& finding : find_machine()) findings.push_back(finding);
   findings.push_back(find_tasks());
   return findings;

@@ -35,6 +35,16 @@ Json measurement_json(const sandbox::Measurement& time) {
                {"barriers", time.barriers},
                {"warp_instructions", time.warp_instructions},
                {"host_seconds", time.host_seconds}};
+  if (time.device) {
+    const sandbox::DeviceTimes& device = *time.device;
+    json["us_low"] = time.us_low, json["us_high"] = time.us_high, json["n"] = time.n, json["raw_us"] = time.raw_us;
+    json["token_loop_us"] = device.token_loop_us;
+    json["wall_us"] = device.wall_us, json["enqueue_us"] = device.enqueue_us, json["cold_us"] = device.cold_us;
+    json["strict_over_nominal"] = device.strict_over_nominal, json["launches"] = device.launches;
+    json["sm_mhz"] = {device.sm_mhz_low, device.sm_mhz_high};
+    json["memory_mhz"] = device.memory_mhz, json["power_w"] = device.power_w_high;
+    json["temperature_c"] = device.temperature_c_high, json["throttle_reasons"] = device.throttle_reasons;
+  }
   json["phases"] = Json::array();
   for (const sandbox::PhaseTime& phase : time.phases)
     json["phases"].push_back(
@@ -63,6 +73,8 @@ void print_json(const sandbox::Compiled& compiled, const sandbox::Grade& grade) 
   json["times"] = Json::array();
   for (const auto& time : grade.times) json["times"].push_back(measurement_json(time));
   if (!grade.times.empty()) json["us"] = sandbox::score_us(grade.times);
+  if (!grade.quarantine.empty()) json["quarantine"] = grade.quarantine;
+  json["gate_s"] = grade.gate_s, json["measure_s"] = grade.measure_s;
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
@@ -138,7 +150,7 @@ void add_eval_command(CLI::App& app, int& exit_code) {
   command->add_option("TASK", options->task, "Name of a task or path to a task.json")->required();
   command->add_option("KERNEL", options->kernel, "CUDA C++ source")->required();
   command->add_option("--variant", options->variant, "Variant of the task, such as tiny");
-  command->add_option("--device", options->device, "auto (default) or emu");
+  command->add_option("--device", options->device, "auto (default), cuda:N or emu");
   command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
   command->add_option("--context", options->contexts, "Only these contexts (cached tokens)")
       ->check(CLI::NonNegativeNumber)

@@ -14,12 +14,12 @@
 namespace onelaunch::cli {
 
 struct DeviceOptions {
-  std::string device = "auto";  // "auto", "emu"
+  std::string device = "auto";  // "auto", "cuda:N", "emu"
   std::string target = "sm_90a";
   std::optional<std::uint64_t> weight_seed;  // random when absent
 };
 
-// "emu"; fails (invalid_input) on a device that this build does not have.
+// "emu" or "cuda:N"; fails (invalid_input) on a name that is none.
 Result<std::string> choose_device(const std::string& device);
 
 // Borrows the task and the clock.

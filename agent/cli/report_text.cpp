@@ -38,7 +38,24 @@ std::string gate_line(const sandbox::GateResult& gate) {
   return line.str() + "\n";
 }
 
+// What the clock on a GPU says, and what may have disturbed it.
+std::string measured_text(const sandbox::Measurement& time, const sandbox::DeviceTimes& device) {
+  std::ostringstream text;
+  text << "  context " << time.context << ": " << format_number("%.2f", time.us_median) << " us a token (measured, "
+       << format_number("%.2f", time.us_low) << " to " << format_number("%.2f", time.us_high) << ", n " << time.n
+       << ")\n    one weight set " << format_number("%.2f", device.token_loop_us) << ", cold "
+       << format_number("%.2f", device.cold_us) << ", wall " << format_number("%.2f", device.wall_us) << ", enqueue "
+       << format_number("%.2f us", device.enqueue_us) << "; strict / nominal "
+       << format_number("%.3f", device.strict_over_nominal) << "; " << format_number("%g", device.launches)
+       << " launches a token\n    SM " << device.sm_mhz_low << " to " << device.sm_mhz_high << " MHz, memory "
+       << device.memory_mhz << " MHz, up to " << device.power_w_high << " W and " << device.temperature_c_high << " C, "
+       << (device.throttle_reasons == 0 ? "never throttled" : "THROTTLED, reasons " + std::to_string(device.throttle_reasons))
+       << "\n";
+  return text.str();
+}
+
 std::string measurement_text(const sandbox::Measurement& time) {
+  if (time.device) return measured_text(time, *time.device);
   std::ostringstream text;
   text << "  context " << time.context << ": " << format_number("%.2f", time.us_median) << " us a token ("
        << kind(time.modelled) << "), " << format_number("%.2f", time.dram_mb) << " MB from memory, " << time.barriers

@@ -99,7 +99,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("TASK", options->task, "Name of a task or path to a task.json");
   command->add_option("--variant", options->variant, "Variant of the task, such as tiny");
   command->add_option("--agent", options->agent, "tuner (default) or external");
-  command->add_option("--device", options->device, "auto (default) or emu");
+  command->add_option("--device", options->device, "auto (default: cuda:0 where there is a GPU, else emu), cuda:N or emu");
   command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
   command->add_option("--wall", options->wall, "Cap on active time, such as 45m (default 3h)");
   command->add_option("--min-gain", options->min_gain, "Least gain worth keeping (default 0.3%)");

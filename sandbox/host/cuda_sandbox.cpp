@@ -9,6 +9,7 @@
 #include "sandbox/host/generation.h"
 #include "sandbox/host/gpu_grader.h"
 #include "sandbox/host/gpu_timer.h"
+#include "sandbox/host/harness_kernels.h"
 #include "sandbox/host/measure.h"
 #include "sandbox/host/reference_check.h"
 #include "tasks/floor.h"
@@ -23,7 +24,7 @@ constexpr std::uint64_t kCheckStream = 9500;
 
 // The kernels that the harness itself runs on the GPU.
 struct OwnModules {
-  ModuleSpec generator, eager;
+  ModuleSpec generator, eager, harness;
 };
 
 Result<ModuleSpec> compile_own(Compiler& compiler, const std::string& name, std::string source, const std::string& target,
@@ -110,7 +111,7 @@ class CudaSandbox final : public Sandbox {
         return invalid("a context is a number of cached tokens, at most " + std::to_string(longest_context(task_)) + ", not " +
                        std::to_string(context));
     if (auto ready = ready_reference(interrupts, deadline); !ready) return because(ready.error());
-    return grade_on_gpu({base_, role_, layout_, own_.generator, generator_device(), weight_seed_, *reference_, options_.chain_us, info_.stream_tb_s},
+    return grade_on_gpu({base_, role_, layout_, own_.generator, own_.harness, generator_device(), weight_seed_, *reference_, options_.chain_us, info_.stream_tb_s},
                         candidate, request, deadline, interrupts);
   }
 
@@ -172,6 +173,7 @@ class CudaSandbox final : public Sandbox {
                                           .layout = layout_,
                                           .generator = own_.generator,
                                           .eager = own_.eager,
+                                          .harness = own_.harness,
                                           .generator_device = generator_device(),
                                           .weight_seed = weight_seed_,
                                           .capacity = longest_context(task_) + 2 * kChainLengthMax},
@@ -243,8 +245,10 @@ Result<std::unique_ptr<Sandbox>> open_cuda(const tasks::Task& task, const CudaOp
   if (!generator) return because(generator.error());
   auto eager = compile_own(**compiler, kEagerModule, tasks::eager_plan(task, capacity, tasks::EagerSums::f64).source, facts->target, clock, interrupts);
   if (!eager) return because(eager.error());
+  auto harness = compile_own(**compiler, kHarnessModule, harness_source(), facts->target, clock, interrupts);
+  if (!harness) return because(harness.error());
   return std::make_unique<CudaSandbox>(task, std::move(complete), clock, std::move(*compiler), std::move(*facts), std::move(*lock),
-                                       OwnModules{std::move(*generator), std::move(*eager)});
+                                       OwnModules{std::move(*generator), std::move(*eager), std::move(*harness)});
 }
 
 }  // namespace onelaunch::sandbox

@@ -67,7 +67,7 @@ class GpuGrading {
   Step set_up() {
     SetupJob job;
     job.target = bench_.base.device.target;
-    job.modules = {arms_.front().spec(), bench_.generator};
+    job.modules = {arms_.front().spec(), bench_.generator, bench_.harness};
     job.buffers = bench_.layout.weight_buffers();
     job.buffers.push_back(generator_table());
     for (const tasks::Tensor& tensor : task_.tensors)

@@ -13,7 +13,7 @@ struct GpuBench {
   const GradeBench& base;
   std::string role;                    // of the worker: "cuda:0"
   const GpuLayout& layout;
-  const ModuleSpec& generator;
+  const ModuleSpec &generator, &harness;
   tasks::GeneratorDevice generator_device;
   std::uint64_t weight_seed = 0;
   GpuReference& reference;

@@ -81,7 +81,7 @@ void GpuReference::watch(const Interrupts::Scope& interrupts, Deadline deadline)
 
 Result<void> GpuReference::set_up(Deadline deadline) {
   SetupJob job;
-  job.modules = {parts_.generator, parts_.eager};
+  job.modules = {parts_.generator, parts_.eager, parts_.harness};
   job.buffers = parts_.layout.weight_buffers();
   job.buffers.push_back(generator_table());
   for (const Tensor& tensor : parts_.task.tensors) {

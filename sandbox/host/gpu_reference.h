@@ -19,7 +19,7 @@ class GpuReference final : public Reference {
   struct Parts {
     const tasks::Task& task;
     const GpuLayout& layout;
-    ModuleSpec generator, eager;  // kGeneratorModule, kEagerModule, compiled for the device
+    ModuleSpec generator, eager, harness;  // kGeneratorModule, kEagerModule, kHarnessModule, compiled for the device
     tasks::GeneratorDevice generator_device;
     std::uint64_t weight_seed = 0;
     std::int64_t capacity = 0;  // most rows of a cache that a chain will have

@@ -1,35 +1,19 @@
 #include "sandbox/worker/candidate_role.h"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <exception>
-#include <thread>
-#include <variant>
-
 #include "sandbox/protocol/messages.h"
 #include "sandbox/worker/confinement.h"
 #include "sandbox/worker/emulated_candidate.h"
+#include "sandbox/worker/serve.h"
 #include "sandbox/worker/system_calls.h"
 
 namespace onelaunch::worker {
 namespace {
 
-using sandbox::ChannelEnd;
 using sandbox::Frame;
 using sandbox::FrameChannel;
 
 constexpr std::uint64_t kDataBytesMax = std::uint64_t{6} << 30;
 constexpr std::uint64_t kDescriptorsMax = 64;
-
-// A host that was killed cannot kill us: its end of the socket closing is the sign to go, even in mid-launch.
-void leave_with_the_host(int socket) {
-  std::thread([socket] {
-    pollfd watched{socket, POLLRDHUP, 0};
-    while (::poll(&watched, 1, -1) < 0 || (watched.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) {}
-    ::_exit(0);
-  }).detach();
-}
 
 std::string answer(EmulatedCandidate& candidate, Frame& frame) {
   const std::string kind = sandbox::kind_of_message(frame.body);
@@ -56,18 +40,6 @@ std::string answer(EmulatedCandidate& candidate, Frame& frame) {
   return {};
 }
 
-// Out of memory and the like: an answer that says so, of the kind that was asked for.
-std::string failure(const Frame& frame, const std::string& what) {
-  if (sandbox::kind_of_message(frame.body) == "setup") {
-    sandbox::SetupReply reply;
-    reply.problem = what;
-    return encode(reply);
-  }
-  sandbox::RunReply reply;
-  reply.problem = what;
-  return encode(reply);
-}
-
 }  // namespace
 
 int serve_emulated(FrameChannel& host) {
@@ -76,21 +48,10 @@ int serve_emulated(FrameChannel& host) {
   limits.data_bytes = kDataBytesMax;
   limits.descriptors = kDescriptorsMax;
   apply(limits);
-  keep_few_system_calls();
+  keep_few_system_calls(Device::emulated);
   leave_with_the_host(host.fd());
   EmulatedCandidate candidate;
-  for (;;) {
-    auto received = host.receive({});
-    if (const ChannelEnd* end = std::get_if<ChannelEnd>(&received)) return end->kind == ChannelEnd::Kind::closed ? 0 : 1;
-    Frame& frame = std::get<Frame>(received);
-    std::string reply;
-    try {
-      reply = answer(candidate, frame);
-    } catch (const std::exception& error) {
-      reply = failure(frame, error.what());
-    }
-    if (reply.empty() || host.send(frame.nonce, reply, -1, {})) return 1;
-  }
+  return serve(host, [&](Frame& frame) { return answer(candidate, frame); });
 }
 
 }  // namespace onelaunch::worker

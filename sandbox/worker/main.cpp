@@ -4,12 +4,15 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "base/clock.h"
 #include "sandbox/protocol/frame.h"
 #include "sandbox/worker/candidate_role.h"
 #include "sandbox/worker/compile_role.h"
+#include "sandbox/worker/cuda_role.h"
 
 namespace {
 
@@ -31,5 +34,6 @@ int main(int argc, char** argv) {
   sandbox::FrameChannel host{UniqueFd(kHostSocket)};
   if (std::strcmp(argv[1], "compile") == 0) return worker::serve_compiles(host, clock);
   if (std::strcmp(argv[1], "emu") == 0) return worker::serve_emulated(host);
+  if (const std::string role = argv[1]; role.starts_with("cuda:")) return worker::serve_cuda(host, std::atoi(role.c_str() + 5), clock);
   return usage();
 }

@@ -3,8 +3,9 @@
 
 namespace onelaunch::worker {
 
-// From now on, in all threads that this one starts: memory, time, waiting, messages over descriptors that exist, and
+// From now on, in all threads: memory, time, waiting, messages over descriptors that exist, and
 // leaving. All others fail with EPERM. False when the kernel has no seccomp.
-bool keep_few_system_calls();
+enum class Device { emulated, gpu };  // a GPU's driver talks to its descriptors
+bool keep_few_system_calls(Device device);
 
 }  // namespace onelaunch::worker

@@ -16,12 +16,15 @@ TEST(ParseDefines, ReadsNamesAndValues) {
   EXPECT_FALSE(parse_defines({"=1"}));
 }
 
-TEST(ChooseDevice, AnswersPlainlyForADeviceThatThisBuildLacks) {
-  EXPECT_EQ(*choose_device("auto"), "emu");
-  const auto cuda = choose_device("cuda:0");
-  ASSERT_FALSE(cuda);
-  EXPECT_NE(cuda.error().message.find("no CUDA device yet"), std::string::npos);
-  EXPECT_FALSE(choose_device("tpu"));
+TEST(ChooseDevice, KnowsTheEmulatorAndGpusByNumber) {
+  EXPECT_EQ(*choose_device("emu"), "emu");
+  EXPECT_EQ(*choose_device("cuda"), "cuda:0");
+  EXPECT_EQ(*choose_device("cuda:3"), "cuda:3");
+  for (const char* nonsense : {"tpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x"}) {
+    const auto device = choose_device(nonsense);
+    ASSERT_FALSE(device) << nonsense;
+    EXPECT_NE(device.error().message.find("auto, cuda:N, emu"), std::string::npos);
+  }
 }
 
 TEST(ReportText, NamesTheKindOfEveryTime) {

@@ -1,0 +1,28 @@
+#include "sandbox/worker/printed_output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace onelaunch::worker {
+
+PrintedOutput::PrintedOutput() {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  read_.reset(ends[0]);
+  ::fcntl(ends[1], F_SETPIPE_SZ, kBytesMax);
+  ::dup2(ends[1], STDOUT_FILENO);
+  ::close(ends[1]);
+  std::setvbuf(stdout, nullptr, _IONBF, 0);
+}
+
+std::string PrintedOutput::take(bool& truncated) {
+  std::string text(kBytesMax, '\0');
+  const ssize_t bytes = ::read(read_.get(), text.data(), text.size());
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  truncated = text.size() == static_cast<std::size_t>(kBytesMax);
+  return text;
+}
+
+}  // namespace onelaunch::worker
