@@ -17,6 +17,7 @@ OL_TUNABLE(REPLICAS, 4, 1, 2, 4, 8)
 OL_TUNABLE(PASS, 3, 2, 3)          // tiles of 8 cache rows that attention takes at once
 OL_TUNABLE(GUARD, 0, 0, 1)         // trap instead of spinning for ever
 OL_TUNABLE(PROFILE, 0, 0, 1)       // time stamps at the end of scratch
+// STAMPS start ready 0.proj 0.head 0.out 0.A 0.shared 0.gateup 0.down 0.B 1.proj 1.head 1.out 1.A 1.shared 1.gateup 1.down 1.B 2.proj 2.head 2.out 2.A 2.shared 2.gateup 2.down 2.B 3.proj 3.query 3.attend 3.splits 3.values 3.out 3.A 3.shared 3.gateup 3.down end
 
 namespace {
 
@@ -87,6 +88,7 @@ constexpr int kQueryWords = kHalfSteps / 3;
 constexpr int kHeadTiles = (kHeads + 15) / 16;
 constexpr int kPassRows = PASS * kTileRows;
 constexpr int kSliceTiles = kLatent / 64;                 // n-tiles of one of the 8 slices of the latent
+constexpr int kChunkTiles = kSliceTiles < 4 ? kSliceTiles : 4, kChunks = kSliceTiles / kChunkTiles;
 static_assert(kHalfSteps % 3 == 0 && kHeadTiles <= 2 && (kSliceTiles == 8 || kSliceTiles == 2), "");
 static_assert(kKey * 2 % 16 == 0, "");
 
@@ -141,6 +143,7 @@ struct Attention {
 };
 struct Shared {
   union { Dense d; Attention a; };
+  uint4 stream[kOctets];              // the residual, bf16: thread t's 8 columns, the same in every block
   float2 group[kGroups];              // {sx / 16, sum} of a group of activations
   uint4 warp_x[kWarps * 4];           // 32 quantised rows of W_o, a copy a warp
   uint4 hidden[16];                   // quantised hidden units, or nope values, or latents
@@ -640,16 +643,10 @@ DEVICE void multiply_wide(Consumer& ring, const uint4* x, const float2* piece, f
     for (int i = 0; i < 4; ++i) rest[i] += __shfl_xor_sync(~0u, rest[i], step);
 }
 
-// ---- the residual stream: thread t < kOctets keeps columns 8t .. 8t+7, the same in every block ----
-struct Stream {
-  float x[8];
-};
-
 struct Context {
   const ol::Args& args;
   Shared& s;
   Consumer ring;
-  Stream stream;
   float inverse_rms, beta_logit;
   int exchanges, head, quarter;
   u64* stamps;
@@ -672,7 +669,7 @@ struct Context {
 };
 
 // Quantises the normalised residual, without its 1/rms, and sums its squares and its product with beta.
-DEVICE void publish_stream(Context& c, uint4 norm, uint4 beta) {
+DEVICE void publish_stream(Context& c, const float (&x)[8], uint4 norm, uint4 beta) {
   Shared& s = c.s;
   const int t = int(threadIdx.x);
   if (t < kOctets) {
@@ -680,8 +677,8 @@ DEVICE void publish_stream(Context& c, uint4 norm, uint4 beta) {
     const u32 weight[4] = {norm.x, norm.y, norm.z, norm.w}, row[4] = {beta.x, beta.y, beta.z, beta.w};
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      squares = fmaf(c.stream.x[i], c.stream.x[i], squares);
-      v[i] = c.stream.x[i] * (i & 1 ? high(weight[i / 2]) : low(weight[i / 2]));
+      squares = fmaf(x[i], x[i], squares);
+      v[i] = x[i] * (i & 1 ? high(weight[i / 2]) : low(weight[i / 2]));
       product = fmaf(v[i], i & 1 ? high(row[i / 2]) : low(row[i / 2]), product);
       top = fmaxf(top, fabsf(v[i]));
     }
@@ -707,7 +704,7 @@ DEVICE void publish_stream(Context& c, uint4 norm, uint4 beta) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const int column = 8 * t + i - int(blockIdx.x) * kColumns;
-      if (column >= 0 && column < kColumns) s.columns[column] = c.stream.x[i];
+      if (column >= 0 && column < kColumns) s.columns[column] = x[i];
     }
   }
 }
@@ -722,6 +719,10 @@ DEVICE void read_reduced(Context& c) {
   c.beta_logit = round_bf16(product * c.inverse_rms);
 }
 
+DEVICE float stream_column(const Shared& s, int i) {  // of the thread's eight
+  const u32 pair = reinterpret_cast<const u32*>(&s.stream[threadIdx.x])[i / 2];
+  return i & 1 ? high(pair) : low(pair);
+}
 DEVICE uint4 load_octet(const bf16* row) {
   return int(threadIdx.x) < kOctets ? load_early(row + 8 * threadIdx.x) : make_uint4(0, 0, 0, 0);
 }
@@ -744,6 +745,7 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
   }
   if (t == 0) wait_counter(c.args.sync + kSyncCounter, (u32(c.args.epoch) * (2 * kLayers) + u32(c.exchanges) + 1) * kBlocks);
   consumers_meet();
+  float x[8];
   if (t < kOctets) {
     float4 a[REPLICAS], b[REPLICAS];
 #pragma unroll
@@ -758,14 +760,17 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
     }
     const float sum[8] = {a[0].x, a[0].y, a[0].z, a[0].w, b[0].x, b[0].y, b[0].z, b[0].w};
 #pragma unroll
-    for (int i = 0; i < 8; ++i) c.stream.x[i] = round_bf16(c.stream.x[i] + round_bf16(sum[i]));
+    for (int i = 0; i < 8; ++i) x[i] = stream_column(s, i) + round_bf16(sum[i]);
+    s.stream[t] = make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i] = round_bf16(x[i]);
   } else if (t < kOctets + kExperts) {
     float sum = 0;
 #pragma unroll
     for (int r = 0; r < REPLICAS; ++r) sum += __ldcg(sums + r * kReplica + kHidden + t - kOctets);
     s.logit[t - kOctets] = sum;
   }
-  publish_stream(c, norm, beta);
+  publish_stream(c, x, norm, beta);
   if (t == 0) s.exchanging = 0;
   consumers_meet();
   read_reduced(c);
@@ -811,7 +816,6 @@ DEVICE void kda(Context& c, const Layer& layer, int index) {
   Shared& s = c.s;
   const int t = int(threadIdx.x), warp = warp_id(), lane = lane_id();
   const int channel = c.head * 128 + c.quarter * 32 + lane;
-  const uint4 router = load_router(c, index);
   // A warp keeps 8 rows (keys) of the state, a lane one value column.
   float* state = layer.S + (u64(c.head) * 128 + warp * 8) * 128 + c.quarter * 32 + lane;
   float row[8];
@@ -827,6 +831,7 @@ DEVICE void kda(Context& c, const Layer& layer, int index) {
     for (int i = 0; i < 4; ++i) tap[i] = __bfloat162float(taps[channel * 4 + i]);
   }
   multiply_long<32, false>(c.ring, s, kProject);
+  const uint4 router = load_router(c, index);
   consumers_meet();
   c.stamp();
   const u32 tag = c.tag(index);
@@ -1030,24 +1035,21 @@ DEVICE void score_tile(const Query& q, const unsigned char* tile, int slice, boo
   }
 }
 
-template <int kTiles>
-struct RowPiece {                                   // kTiles neighbouring bf16 of a row
-  u32 pair[(kTiles + 1) / 2];
-  DEVICE void load(const unsigned char* p) {
-    if constexpr (kTiles == 8) {
-      const uint4 v = *reinterpret_cast<const uint4*>(p);
-      pair[0] = v.x, pair[1] = v.y, pair[2] = v.z, pair[3] = v.w;
+struct RowPiece {                                   // kChunkTiles neighbouring bf16 of a row
+  u32 pair[kChunkTiles / 2];
+  DEVICE RowPiece(const unsigned char* p, bool present) {
+#pragma unroll
+    for (u32& two : pair) two = 0;
+    if (!present) return;
+    if constexpr (kChunkTiles == 4) {
+      const uint2 v = *reinterpret_cast<const uint2*>(p);
+      pair[0] = v.x, pair[1] = v.y;
     } else {
       pair[0] = *reinterpret_cast<const u32*>(p);
     }
   }
-  DEVICE void clear() {
-#pragma unroll
-    for (u32& p : pair) p = 0;
-  }
 };
-template <int kTiles>
-DEVICE u32 column_pair(const RowPiece<kTiles>& even, const RowPiece<kTiles>& odd, int j) {
+DEVICE u32 column_pair(const RowPiece& even, const RowPiece& odd, int j) {
   return __byte_perm(even.pair[j / 2], odd.pair[j / 2], j & 1 ? 0x7632 : 0x5410);
 }
 
@@ -1077,22 +1079,17 @@ DEVICE void mla_attend(Context& c) {
 #pragma unroll 1
   for (int done = 0; done < rows.count; done += kPassRows) {
     const int here = min(kPassRows, rows.count - done), tiles = (here + kTileRows - 1) / kTileRows;
-    unsigned char* at[PASS];
-    int slots[PASS];
+    const int first_slot = c.ring.slot;
+    const auto slot_of = [&](int i) { return first_slot + i < SLOTS ? first_slot + i : first_slot + i - SLOTS; };
+    const auto tile_at = [&](int i) { return c.ring.ring + slot_of(i) * kSlotBytes; };
 #pragma unroll
-    for (int i = 0; i < PASS; ++i) {
-      slots[i] = c.ring.slot;
+    for (int i = 0; i < PASS; ++i)
       if (i < tiles) {
-        at[i] = const_cast<unsigned char*>(c.ring.wait());
+        c.ring.wait();
         c.ring.skip();
-      } else {
-        at[i] = at[0];
       }
-    }
     if (rows.owns_new && done + kPassRows >= rows.count) {
-#pragma unroll
-      for (int i = 0; i < PASS; ++i)
-        if (i == tiles - 1) receive_row(c, at[i] + (here - 1 - i * kTileRows) * kRowBytes);
+      receive_row(c, tile_at(tiles - 1) + (here - 1) % kTileRows * kRowBytes);
       consumers_meet();
     }
     if (busy) {
@@ -1100,7 +1097,7 @@ DEVICE void mla_attend(Context& c) {
       for (int i = 0; i < PASS; ++i)
         if (i < tiles) {
           float d[4];
-          score_tile(query, at[i], slice, i * kTileRows + g < here, d);
+          score_tile(query, tile_at(i), slice, i * kTileRows + g < here, d);
           float* to = s.a.score + (slice * kHeadTiles * 16 + tile * 16 + g) * kPassRows + i * 8 + 2 * t4;
           *reinterpret_cast<float2*>(to) = {d[0], d[1]};
           *reinterpret_cast<float2*>(to + 8 * kPassRows) = {d[2], d[3]};
@@ -1136,21 +1133,22 @@ DEVICE void mla_attend(Context& c) {
           const u32* p = reinterpret_cast<const u32*>(s.probability + (tile * 16 + g) * 40 + i * 8) + t4;
           const bool second = i + 1 < tiles;
           const u32 a0 = p[0], a1 = p[8 * 20], a2 = second ? p[4] : 0, a3 = second ? p[8 * 20 + 4] : 0;
-          RowPiece<kSliceTiles> r0, r1, r2, r3;
-          const int offset = (slice * kSliceTiles * 8 + g * kSliceTiles) * 2, row = 2 * t4;
-          const bool has0 = i * 8 + row < here, has1 = i * 8 + row + 1 < here;
-          const bool has2 = second && i * 8 + 8 + row < here, has3 = second && i * 8 + 9 + row < here;
-          if (has0) r0.load(at[i] + row * kRowBytes + offset); else r0.clear();
-          if (has1) r1.load(at[i] + (row + 1) * kRowBytes + offset); else r1.clear();
-          if (has2) r2.load(at[i + 1 < PASS ? i + 1 : i] + row * kRowBytes + offset); else r2.clear();
-          if (has3) r3.load(at[i + 1 < PASS ? i + 1 : i] + (row + 1) * kRowBytes + offset); else r3.clear();
+          const int row = 2 * t4;
+          const unsigned char* upper = tile_at(i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
+          const unsigned char* lower = tile_at(second ? i + 1 : i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
 #pragma unroll
-          for (int j = 0; j < kSliceTiles; ++j) mma(latent[j], a0, a1, a2, a3, column_pair(r0, r1, j), column_pair(r2, r3, j));
+          for (int chunk = 0; chunk < kChunks; ++chunk) {
+            const int offset = chunk * kChunkTiles * 16;
+            const RowPiece r0(upper + offset, i * 8 + row < here), r1(upper + offset + kRowBytes, i * 8 + row + 1 < here);
+            const RowPiece r2(lower + offset, second && i * 8 + 8 + row < here), r3(lower + offset + kRowBytes, second && i * 8 + 9 + row < here);
+#pragma unroll
+            for (int j = 0; j < kChunkTiles; ++j) mma(latent[chunk * kChunkTiles + j], a0, a1, a2, a3, column_pair(r0, r1, j), column_pair(r2, r3, j));
+          }
         }
     }
 #pragma unroll
     for (int i = 0; i < PASS; ++i)
-      if (i < tiles) c.ring.give_back(slots[i]);
+      if (i < tiles) c.ring.give_back(slot_of(i));
   }
   c.stamp();
   if (busy) {
@@ -1158,15 +1156,18 @@ DEVICE void mla_attend(Context& c) {
     for (int side = 0; side < 2; ++side) {
       const int head = tile * 16 + side * 8 + g;
       if (head < kHeads) {
-        // n-tile j, column n of the fragment is latent slice * 8 kSliceTiles + n kSliceTiles + j
-        u32* to = reinterpret_cast<u32*>(c.args.scratch + kScratchLatent + ((u64(head) * kBlocks + b) * kLatent + slice * kSliceTiles * 8 + 2 * t4 * kSliceTiles) * 2);
+        // column n of the fragment of tile j of a chunk is latent n * kChunkTiles + j of the chunk's 8 kChunkTiles
+        u32* to = reinterpret_cast<u32*>(c.args.scratch + kScratchLatent + ((u64(head) * kBlocks + b) * kLatent + slice * kSliceTiles * 8 + 2 * t4 * kChunkTiles) * 2);
 #pragma unroll
-        for (int n = 0; n < 2; ++n) {
-          u32 w[kSliceTiles / 2];
+        for (int chunk = 0; chunk < kChunks; ++chunk) {
+          u32 w[kChunkTiles];
 #pragma unroll
-          for (int j = 0; j < kSliceTiles; j += 2) w[j / 2] = pack(latent[j][2 * side + n], latent[j + 1][2 * side + n]);
-          if constexpr (kSliceTiles == 8) *reinterpret_cast<uint4*>(to + n * 4) = make_uint4(w[0], w[1], w[2], w[3]);
-          else to[n] = w[0];
+          for (int n = 0; n < 2; ++n)
+#pragma unroll
+            for (int j = 0; j < kChunkTiles; j += 2)
+              w[(n * kChunkTiles + j) / 2] = pack(latent[chunk * kChunkTiles + j][2 * side + n], latent[chunk * kChunkTiles + j + 1][2 * side + n]);
+          if constexpr (kChunkTiles == 4) *reinterpret_cast<uint4*>(to + chunk * kChunkTiles * 4) = make_uint4(w[0], w[1], w[2], w[3]);
+          else *reinterpret_cast<uint2*>(to) = make_uint2(w[0], w[1]);
         }
       }
     }
@@ -1273,11 +1274,11 @@ DEVICE float mla_values(Context& c) {
 
 template <class Layer>
 DEVICE void mla(Context& c, const Layer& layer, int index) {
-  const uint4 router = load_router(c, index);
   mla_project(c, layer);
   c.stamp();
   mla_absorb(c);
   mla_attend(c);
+  const uint4 router = load_router(c, index);
   const float value = mla_values(c);
   c.stamp();
   project_out(c, value, router);
@@ -1386,23 +1387,24 @@ DEVICE void finish(Context& c) {
         float sum = 0;
 #pragma unroll
         for (int r = 0; r < REPLICAS; ++r) sum += __ldcg(sums + r * kReplica + 8 * t + i);
-        out[i] = c.stream.x[i] + round_bf16(sum);
+        out[i] = stream_column(s, i) + round_bf16(sum);
       }
       *reinterpret_cast<uint4*>(c.args.hidden_out + 8 * t) = make_uint4(pack(out[0], out[1]), pack(out[2], out[3]), pack(out[4], out[5]), pack(out[6], out[7]));
     }
   }
-  (void)s;
 }
 
 DEVICE void consume(const ol::Args& args, unsigned char* ring, Shared& s) {
-  Context c{args, s, Consumer{ring, &s}, {}, 0, 0, 0, int(blockIdx.x) >> 2, int(blockIdx.x) & 3,
+  Context c{args, s, Consumer{ring, &s}, 0, 0, 0, int(blockIdx.x) >> 2, int(blockIdx.x) & 3,
             reinterpret_cast<u64*>(args.scratch + kScratchStamps) + int(blockIdx.x) * kStamps, 0};
   c.stamp();
   const uint4 token = load_octet(args.token), norm = load_octet(args.kda[0].norm), beta = load_octet(args.kda[0].beta + c.head * kHidden);
   const u32 words[4] = {token.x, token.y, token.z, token.w};
+  float x[8];
 #pragma unroll
-  for (int i = 0; i < 8; ++i) c.stream.x[i] = i & 1 ? high(words[i / 2]) : low(words[i / 2]);
-  publish_stream(c, norm, beta);
+  for (int i = 0; i < 8; ++i) x[i] = i & 1 ? high(words[i / 2]) : low(words[i / 2]);
+  if (int(threadIdx.x) < kOctets) s.stream[threadIdx.x] = token;
+  publish_stream(c, x, norm, beta);
   consumers_meet();
   read_reduced(c);
   c.stamp();
