@@ -175,14 +175,22 @@ namespace {
 
 DEVICE float round_bf16(float v) { return __bfloat162float(__float2bfloat16_rn(v)); }
 DEVICE float low(u32 pair) { return __uint_as_float(pair << 16); }
+DEVICE float half_low(u32 pair) { return __half2float(__ushort_as_half(static_cast<unsigned short>(pair))); }
+DEVICE float half_high(u32 pair) { return half_low(pair >> 16); }
 DEVICE float high(u32 pair) { return __uint_as_float(pair & 0xffff0000u); }
 DEVICE u32 pack(float a, float b) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(a, b);
   return *reinterpret_cast<const u32*>(&pair);
 }
 DEVICE float sigmoid(float v) { return 1.0f / (1.0f + __expf(-v)); }
-DEVICE int lane_id() { return int(threadIdx.x) & 31; }
-DEVICE int warp_id() { return int(threadIdx.x) >> 5; }
+// Read anew each time: otherwise the compiler keeps dozens of addresses in registers over the whole token.
+DEVICE int thread_id() {
+  int t;
+  asm volatile("mov.u32 %0, %tid.x;" : "=r"(t));
+  return t;
+}
+DEVICE int lane_id() { return thread_id() & 31; }
+DEVICE int warp_id() { return thread_id() >> 5; }
 DEVICE float warp_sum(float v) {
 #pragma unroll
   for (int m = 16; m; m >>= 1) v += __shfl_xor_sync(~0u, v, m);
@@ -595,7 +603,7 @@ DEVICE float column_sum(const Shared& s, int column, int parts = kWarps) {
 // main[4]: sums of quad threadIdx.x; rest[4]: of quad 512 + t / octets, in the threads t with t % octets == 0.
 template <int kOctetsHere, bool kOneChunk>
 DEVICE void multiply_wide(Consumer& ring, const uint4* x, const float2* piece, float (&main)[4], float (&rest)[4]) {
-  const int t = int(threadIdx.x);
+  const int t = thread_id();
   constexpr int kPieces = (kOctetsHere + 3) / 4;
   float dot[4] = {}, sum = 0;
   Dots d;
@@ -671,7 +679,7 @@ struct Context {
 // Quantises the normalised residual, without its 1/rms, and sums its squares and its product with beta.
 DEVICE void publish_stream(Context& c, const float (&x)[8], uint4 norm, uint4 beta) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x);
+  const int t = thread_id();
   if (t < kOctets) {
     float squares = 0, product = 0, top = 0, v[8];
     const u32 weight[4] = {norm.x, norm.y, norm.z, norm.w}, row[4] = {beta.x, beta.y, beta.z, beta.w};
@@ -724,13 +732,13 @@ DEVICE float stream_column(const Shared& s, int i) {  // of the thread's eight
   return i & 1 ? high(pair) : low(pair);
 }
 DEVICE uint4 load_octet(const bf16* row) {
-  return int(threadIdx.x) < kOctets ? load_early(row + 8 * threadIdx.x) : make_uint4(0, 0, 0, 0);
+  return thread_id() < kOctets ? load_early(row + 8 * threadIdx.x) : make_uint4(0, 0, 0, 0);
 }
 
 // All blocks' partial sums of the residual meet: stream = bf16(stream + bf16(sum)).
 DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x);
+  const int t = thread_id();
   const uint4 norm = load_octet(norm_row), beta = beta_row ? load_octet(beta_row) : make_uint4(0, 0, 0, 0);
   consumers_meet();
   const float* sums = c.sums(c.exchanges);
@@ -780,7 +788,7 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
 // Adds `value` (row `lane` of the block's 32 rows of W_o, the same in all warps) times W_o, and its share of the router.
 DEVICE void project_out(Context& c, float value, uint4 router) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x), warp = warp_id(), lane = lane_id();
+  const int t = thread_id(), warp = warp_id(), lane = lane_id();
   const float2 piece = quantise32(value, s.warp_x + warp * 4);
   // Router: thread (expert t / 8, part t % 8) takes rows 4 part .. of W_router W_o, and columns part, part + 8, ... of the residual.
   {
@@ -790,10 +798,8 @@ DEVICE void project_out(Context& c, float value, uint4 router) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const float row = __shfl_sync(~0u, value, part * 4 + i);
-      const __half2 pair = *reinterpret_cast<const __half2*>(&words[i / 2]);
-      share = fmaf(row, i & 1 ? __high2float(pair) : __low2float(pair), share);
-      const __half2 own = *reinterpret_cast<const __half2*>(&words[2 + i / 2]);
-      if (part + 8 * i < kColumns) share = fmaf(s.columns[part + 8 * i], i & 1 ? __high2float(own) : __low2float(own), share);
+      share = fmaf(row, i & 1 ? half_high(words[i / 2]) : half_low(words[i / 2]), share);
+      if (part + 8 * i < kColumns) share = fmaf(s.columns[part + 8 * i], i & 1 ? half_high(words[2 + i / 2]) : half_low(words[2 + i / 2]), share);
     }
 #pragma unroll
     for (int m = 4; m; m >>= 1) share += __shfl_xor_sync(~0u, share, m);
@@ -806,7 +812,7 @@ DEVICE void project_out(Context& c, float value, uint4 router) {
   if (t % 4 == 0 && t / 4 < kRestQuads) add4(c.my_sums() + 4 * (kMainQuads + t / 4), rest[0], rest[1], rest[2], rest[3]);
 }
 DEVICE uint4 load_router(const Context& c, int layer) {
-  const int t = int(threadIdx.x);
+  const int t = thread_id();
   return t < kExperts * 8 ? load_early(c.args.prepared + kAtRouter + (u64(layer * kBlocks + blockIdx.x) * kExperts * 8 + t) * 16) : make_uint4(0, 0, 0, 0);
 }
 
@@ -814,7 +820,7 @@ DEVICE uint4 load_router(const Context& c, int layer) {
 template <class Layer>
 DEVICE void kda(Context& c, const Layer& layer, int index) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x), warp = warp_id(), lane = lane_id();
+  const int t = thread_id(), warp = warp_id(), lane = lane_id();
   const int channel = c.head * 128 + c.quarter * 32 + lane;
   // A warp keeps 8 rows (keys) of the state, a lane one value column.
   float* state = layer.S + (u64(c.head) * 128 + warp * 8) * 128 + c.quarter * 32 + lane;
@@ -915,7 +921,7 @@ DEVICE void mma(float (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
 template <class Layer>
 DEVICE void mla_project(Context& c, const Layer& layer) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x), lane = lane_id(), b = int(blockIdx.x);
+  const int t = thread_id(), lane = lane_id(), b = int(blockIdx.x);
   const Long m = mla_long(b);
   multiply_long<power_of_two(kQQuads), false>(c.ring, s, m);
   consumers_meet();
@@ -946,7 +952,7 @@ constexpr float kScoreScale = 0.07216878364870322f * 1.4426950408889634f;  // 19
 // q W_k^T of the block's slice of the latent; then everybody gets everybody's.
 DEVICE void mla_absorb(Context& c) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x), warp = warp_id(), lane = lane_id(), b = int(blockIdx.x);
+  const int t = thread_id(), warp = warp_id(), lane = lane_id(), b = int(blockIdx.x);
   const u32 tag = c.tag(0);
   const unsigned char* chunk = c.ring.wait();
   if (t < 128) {
@@ -1056,7 +1062,7 @@ DEVICE u32 column_pair(const RowPiece& even, const RowPiece& odd, int j) {
 // The new row arrives from the blocks that projected it.
 DEVICE void receive_row(const Context& c, unsigned char* row) {
   const u32 tag = c.tag(0);
-  for (int i = int(threadIdx.x); i < kKey; i += kConsumers)
+  for (int i = thread_id(); i < kKey; i += kConsumers)
     reinterpret_cast<bf16*>(row)[i] = __float2bfloat16_rn(__uint_as_float(receive8(c.args.sync + kSyncRow + i * 8, tag)));
 #if COPY
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -1182,7 +1188,7 @@ DEVICE void mla_attend(Context& c) {
 // The splits of the block's head and latent slice meet; W_v; then the head's four blocks meet.
 DEVICE float mla_values(Context& c) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x), warp = warp_id(), lane = lane_id(), b = int(blockIdx.x);
+  const int t = thread_id(), warp = warp_id(), lane = lane_id(), b = int(blockIdx.x);
   const u32 tag = c.tag(0);
   consumers_meet();
   if (t == 0) {
@@ -1288,7 +1294,7 @@ DEVICE void mla(Context& c, const Layer& layer, int index) {
 // The block needs one expert: the one whose rank is its slot. Ties rank the lower index first.
 DEVICE void choose_expert(Context& c) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x), expert = t / 8, part = t & 7, slot = int(blockIdx.x) / kParts;
+  const int t = thread_id(), expert = t / 8, part = t & 7, slot = int(blockIdx.x) / kParts;
   static_assert(kExperts % 8 == 0 && kExperts <= 64, "");
   if (expert >= kExperts) return;  // whole warps
   const float mine = round_bf16(s.logit[expert] * c.inverse_rms);
@@ -1319,7 +1325,7 @@ DEVICE float routing_weight(const Shared& s) {
 template <int kCount>
 DEVICE void hidden_units(Context& c, float weight) {  // silu(gate) up of kCount units, quantised
   Shared& s = c.s;
-  const int t = int(threadIdx.x);
+  const int t = thread_id();
   if (t < (kCount + 31) / 32 * 32) {
     float value = 0;
     if (t < kCount) {
@@ -1333,7 +1339,7 @@ DEVICE void hidden_units(Context& c, float weight) {  // silu(gate) up of kCount
 
 DEVICE void moe(Context& c) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x);
+  const int t = thread_id();
   choose_expert(c);
   float main[4] = {}, rest[4];
   multiply_long<power_of_two(kSharedQuads), true>(c.ring, s, kShared);
@@ -1367,7 +1373,7 @@ DEVICE void moe(Context& c) {
 // The last sum: a few blocks wait for it and write the result.
 DEVICE void finish(Context& c) {
   Shared& s = c.s;
-  const int t = int(threadIdx.x), b = int(blockIdx.x);
+  const int t = thread_id(), b = int(blockIdx.x);
   consumers_meet();
   const float* sums = c.sums(c.exchanges);
   if (t == 0) add_release(c.args.sync + kSyncCounter);
@@ -1403,7 +1409,7 @@ DEVICE void consume(const ol::Args& args, unsigned char* ring, Shared& s) {
   float x[8];
 #pragma unroll
   for (int i = 0; i < 8; ++i) x[i] = i & 1 ? high(words[i / 2]) : low(words[i / 2]);
-  if (int(threadIdx.x) < kOctets) s.stream[threadIdx.x] = token;
+  if (thread_id() < kOctets) s.stream[threadIdx.x] = token;
   publish_stream(c, x, norm, beta);
   consumers_meet();
   read_reduced(c);
