@@ -104,6 +104,7 @@ CompilerHello hello(const Nvrtc& nvrtc, const Clock& clock) {
 std::string compile_confined(const Nvrtc& nvrtc, const CompileJob& job) {
   ProcessLimits limits;
   limits.address_space_bytes = job.limits.memory_bytes;
+  limits.file_bytes = job.limits.memory_bytes;  // the compiler may keep what it works on in anonymous files
   limits.cpu_seconds = static_cast<std::uint64_t>(job.limits.wall_s * 2) + 2;
   const ReaderConfinement confinement = confine_to_reading(nvrtc.include);
   apply(limits);

@@ -84,6 +84,7 @@ class CudaServer {
     deny_all_files();
     ProcessLimits limits;
     limits.data_bytes = kDataBytesMax;
+    limits.file_bytes = kDataBytesMax;  // the driver may keep memory in anonymous files
     apply(limits);
     keep_few_system_calls(Device::gpu);
     return encode(reply);
