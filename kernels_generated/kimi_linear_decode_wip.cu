@@ -11,13 +11,15 @@
 
 OL_TUNABLE(COPY, 0, 0, 1)          // 1: cp.async.bulk and mbarrier; 0: plain loads by the producer warp
 OL_TUNABLE(SLOTS, 10, 6, 8, 9, 10) // of the ring
-OL_TUNABLE(CAP, 4, 2, 3, 4, 5, 10) // copies in flight
+OL_TUNABLE(CAP, 3, 2, 3, 4, 5, 10) // copies in flight
 OL_TUNABLE(CAPX, 1, 1, 2, 4, 10)   // the same while the block is in an exchange
-OL_TUNABLE(REPLICAS, 4, 1, 2, 4, 8)
+OL_TUNABLE(REPLICAS, 2, 1, 2, 4, 8)
 OL_TUNABLE(PASS, 3, 2, 3)          // tiles of 8 cache rows that attention takes at once
+OL_TUNABLE(EARLY, 1, 0, 1)         // 1: the next layer's weights keep to CAPX until the exchange is over
 OL_TUNABLE(GUARD, 0, 0, 1)         // trap instead of spinning for ever
-OL_TUNABLE(PROFILE, 0, 0, 1)       // time stamps at the end of scratch
+OL_TUNABLE(PROFILE, 0, 0, 1, 2)       // time stamps at the end of scratch
 // STAMPS start ready 0.proj 0.head 0.out 0.A 0.shared 0.gateup 0.down 0.B 1.proj 1.head 1.out 1.A 1.shared 1.gateup 1.down 1.B 2.proj 2.head 2.out 2.A 2.shared 2.gateup 2.down 2.B 3.proj 3.query 3.attend 3.splits 3.values 3.out 3.A 3.shared 3.gateup 3.down end
+// STAMPS2 start ready 0.proj 0.head 0.st1 0.st2 0.quant 0.out 0.arrive 0.release 0.A 0.choose 0.shared 0.gateup 0.hidden 0.down 0.arrive 0.release 0.B 1.proj 1.head 1.st1 1.st2 1.quant 1.out 1.arrive 1.release 1.A 1.choose 1.shared 1.gateup 1.hidden 1.down 1.arrive 1.release 1.B 2.proj 2.head 2.st1 2.st2 2.quant 2.out 2.arrive 2.release 2.A 2.choose 2.shared 2.gateup 2.hidden 2.down 2.arrive 2.release 2.B 3.proj 3.nope 3.absorb 3.query 3.score 3.soft 3.attend 3.splits 3.combine 3.wv 3.values 3.quant 3.out 3.arrive 3.release 3.A 3.choose 3.shared 3.gateup 3.hidden 3.down end
 
 namespace {
 
@@ -123,7 +125,7 @@ static_assert(kSyncQuery % 16 == 0 && kSyncBytes <= 1 << 20, "");
 constexpr u64 kScratchSums = 0;                                           // float2 {max, sum} [head][block]
 constexpr u64 kScratchLatent = kScratchSums + u64(kHeads) * kBlocks * 8;  // bf16 [head][block][kLatent]
 constexpr u64 kScratchStamps = kScratchLatent + u64(kHeads) * kBlocks * kLatent * 2;
-constexpr int kStamps = 64;
+constexpr int kStamps = 128;
 constexpr u64 kScratchBytes = kScratchStamps + (PROFILE ? u64(kBlocks) * kStamps * 8 : 0);
 
 // ---- shared memory ----
@@ -157,7 +159,7 @@ struct Shared {
   bf16 probability[kHeadTiles * 16 * 40];
   float shrink[kHeadTiles * 16];
   u64 full[SLOTS], empty[SLOTS], go;
-  volatile int expert, exchanging;
+  volatile int expert, exchanging, exchanged;
 };
 
 }  // namespace
@@ -274,52 +276,79 @@ DEVICE void wait_counter(const void* p, u32 target) {
 DEVICE u32 shared_address(const void* p) { return u32(__cvta_generic_to_shared(p)); }
 
 #if COPY
-DEVICE void barrier_init(u64* b, u32 count) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(count) : "memory"); }
-DEVICE void barrier_arrive(u64* b) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(b)) : "memory"); }
-DEVICE void barrier_expect(u64* b, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(b)), "r"(bytes) : "memory");
+DEVICE void barrier_init(u32 b, u32 count) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(b), "r"(count) : "memory"); }
+DEVICE void barrier_arrive(u32 b) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(b) : "memory"); }
+DEVICE void barrier_expect(u32 b, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(b), "r"(bytes) : "memory");
 }
-DEVICE bool barrier_try(u64* b, u32 parity) {
+DEVICE bool barrier_try(u32 b, u32 parity) {
   u32 done;
-  asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(done) : "r"(shared_address(b)), "r"(parity) : "memory");
+  asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(done) : "r"(b), "r"(parity) : "memory");
   return done;
 }
-DEVICE void wait_round(u64* b, u32 round, u32) {  // until the barrier's phase `round` is complete
+DEVICE void wait_round(u32 b, u32 round, u32) {  // until the barrier's phase `round` is complete
   Spins spins;
   while (!barrier_try(b, round & 1)) spins.again();
 }
-DEVICE void bulk_copy(u32 to, const void* from, u32 bytes, u64* b, u64 policy) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(to), "l"(from), "r"(bytes), "r"(shared_address(b)), "l"(policy) : "memory");
+DEVICE void bulk_copy(u32 to, const void* from, u32 bytes, u32 b, u64 policy) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(to), "l"(from), "r"(bytes), "r"(b), "l"(policy) : "memory");
 }
 #else
-DEVICE void barrier_init(u64* b, u32) { *reinterpret_cast<volatile u64*>(b) = 0; }
-DEVICE void barrier_arrive(u64* b) { asm volatile("red.release.cta.shared.add.u64 [%0], 1;" ::"r"(shared_address(b)) : "memory"); }
-DEVICE void wait_round(u64* b, u32 round, u32 arrivals) {
+DEVICE void barrier_init(u32 b, u32) { asm volatile("st.shared.u64 [%0], %1;" ::"r"(b), "l"(0ull) : "memory"); }
+DEVICE void barrier_arrive(u32 b) { asm volatile("red.release.cta.shared.add.u64 [%0], 1;" ::"r"(b) : "memory"); }
+DEVICE void wait_round(u32 b, u32 round, u32 arrivals) {
   u64 v;
   Spins spins;
   while (true) {
-    asm volatile("ld.acquire.cta.shared.u64 %0, [%1];" : "=l"(v) : "r"(shared_address(b)) : "memory");
+    asm volatile("ld.acquire.cta.shared.u64 %0, [%1];" : "=l"(v) : "r"(b) : "memory");
     if (v >= u64(round + 1) * arrivals) break;
     spins.again();
   }
 }
 #endif
 
+// Shared memory by 32-bit address: the inner loops have no register and no instruction to spare.
+DEVICE uint4 lds16(u32 at) {
+  uint4 v;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(at) : "memory");
+  return v;
+}
+DEVICE uint2 lds8(u32 at) {
+  uint2 v;
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(at) : "memory");
+  return v;
+}
+DEVICE u32 lds4(u32 at) {
+  u32 v;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+  return v;
+}
+
 struct Consumer {
-  unsigned char* ring;
-  Shared* s;
+  u32 ring, barriers;               // shared addresses of slot 0 and of full[0]; empty[] follows full[]
+  bool leader;                      // of the warp
   int slot = 0;
   u32 round = 0;
-  DEVICE const unsigned char* wait() {
-    wait_round(&s->full[slot], round, 1);
-    return ring + slot * kSlotBytes;
+#if PROFILE
+  u32 waited = 0;                   // cycles
+#endif
+  DEVICE u32 at(int which) const { return ring + which * kSlotBytes; }
+  DEVICE u32 wait() {
+#if PROFILE
+    const long long start = clock64();
+#endif
+    wait_round(barriers + slot * 8, round, 1);
+#if PROFILE
+    waited += u32(clock64() - start);
+#endif
+    return at(slot);
   }
   DEVICE void skip() {  // to the next slot without giving this one back
     if (++slot == SLOTS) slot = 0, ++round;
   }
   DEVICE void give_back(int which) {
     __syncwarp();
-    if (lane_id() == 0) barrier_arrive(&s->empty[which]);
+    if (leader) barrier_arrive(barriers + (SLOTS + which) * 8);
   }
   DEVICE void release() {
     give_back(slot);
@@ -330,23 +359,25 @@ struct Consumer {
 struct Producer {
   unsigned char* ring;
   Shared* s;
+  u32 base, barriers;
   u64 stream_policy, normal_policy;
   int slot = 0, oldest = 0, flying = 0;
   u32 round = 0, oldest_round = 0;
 
+  int needs = 0;                    // exchanges that must be over before more than CAPX copies fly
   DEVICE void acquire() {
-    const int cap = s->exchanging ? CAPX : CAP;
-    while (flying >= cap) {
-      wait_round(&s->full[oldest], oldest_round, 1);
+    while (flying >= (s->exchanging || s->exchanged < needs ? CAPX : CAP)) {
+      wait_round(barriers + oldest * 8, oldest_round, 1);
       if (++oldest == SLOTS) oldest = 0, ++oldest_round;
       --flying;
     }
     ++flying;
-    if (round) wait_round(&s->empty[slot], round - 1, kWarps);
+    if (round) wait_round(barriers + (SLOTS + slot) * 8, round - 1, kWarps);
   }
   DEVICE void next() {
     if (++slot == SLOTS) slot = 0, ++round;
   }
+#if !COPY
   DEVICE static void plain_copy(unsigned char* to, const unsigned char* from, int bytes) {
     for (int i = lane_id() * 16; i < bytes; i += 4 * 512) {
       uint4 v[4];
@@ -358,41 +389,42 @@ struct Producer {
         if (i + u * 512 < bytes) *reinterpret_cast<uint4*>(to + i + u * 512) = v[u];
     }
   }
+#endif
   // One slot: `bytes` of the block's own stream, then `more` bytes that other blocks read too.
   DEVICE void fetch(const unsigned char* from, int bytes, const unsigned char* shared = nullptr, int more = 0) {
     acquire();
-    unsigned char* to = ring + slot * kSlotBytes;
 #if COPY
     if (lane_id() == 0) {
-      barrier_expect(&s->full[slot], u32(bytes + more));
-      if (bytes) bulk_copy(shared_address(to), from, u32(bytes), &s->full[slot], stream_policy);
-      if (more) bulk_copy(shared_address(to + bytes), shared, u32(more), &s->full[slot], normal_policy);
+      barrier_expect(barriers + slot * 8, u32(bytes + more));
+      if (bytes) bulk_copy(base + slot * kSlotBytes, from, u32(bytes), barriers + slot * 8, stream_policy);
+      if (more) bulk_copy(base + slot * kSlotBytes + bytes, shared, u32(more), barriers + slot * 8, normal_policy);
     }
 #else
+    unsigned char* to = ring + slot * kSlotBytes;
     plain_copy(to, from, bytes);
     plain_copy(to + bytes, shared, more);
     __syncwarp();
-    if (lane_id() == 0) barrier_arrive(&s->full[slot]);
+    if (lane_id() == 0) barrier_arrive(barriers + slot * 8);
 #endif
     next();
   }
   DEVICE void fetch_rows(const bf16* latent, const bf16* rope, int rows) {
     acquire();
-    unsigned char* to = ring + slot * kSlotBytes;
 #if COPY
-    if (lane_id() == 0) barrier_expect(&s->full[slot], u32(rows * kKey * 2));
+    if (lane_id() == 0) barrier_expect(barriers + slot * 8, u32(rows * kKey * 2));
     __syncwarp();
     const int row = lane_id() & 7;
-    if (row < rows && lane_id() < 8) bulk_copy(shared_address(to + row * kRowBytes), latent + row * kLatent, kLatent * 2, &s->full[slot], stream_policy);
+    if (row < rows && lane_id() < 8) bulk_copy(base + slot * kSlotBytes + row * kRowBytes, latent + row * kLatent, kLatent * 2, barriers + slot * 8, stream_policy);
     if (row < rows && lane_id() >= 8 && lane_id() < 16)
-      bulk_copy(shared_address(to + row * kRowBytes + kLatent * 2), rope + row * kRope, kRope * 2, &s->full[slot], stream_policy);
+      bulk_copy(base + slot * kSlotBytes + row * kRowBytes + kLatent * 2, rope + row * kRope, kRope * 2, barriers + slot * 8, stream_policy);
 #else
+    unsigned char* to = ring + slot * kSlotBytes;
     for (int row = 0; row < rows; ++row) {
       plain_copy(to + row * kRowBytes, reinterpret_cast<const unsigned char*>(latent + row * kLatent), kLatent * 2);
       plain_copy(to + row * kRowBytes + kLatent * 2, reinterpret_cast<const unsigned char*>(rope + row * kRope), kRope * 2);
     }
     __syncwarp();
-    if (lane_id() == 0) barrier_arrive(&s->full[slot]);
+    if (lane_id() == 0) barrier_arrive(barriers + slot * 8);
 #endif
     next();
   }
@@ -427,7 +459,7 @@ DEVICE void fetch_wide(Producer& p, const unsigned char* from, int octets, const
 
 DEVICE void produce(const ol::Args& args, unsigned char* ring, Shared& s) {
   const int b = int(blockIdx.x), head = b >> 2;
-  Producer p{ring, &s};
+  Producer p{ring, &s, shared_address(ring), shared_address(s.full)};
 #if COPY
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p.stream_policy));
   asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(p.normal_policy));
@@ -436,6 +468,7 @@ DEVICE void produce(const ol::Args& args, unsigned char* ring, Shared& s) {
   const auto stream = [&](const unsigned char* from, int bytes) { p.fetch(from, bytes); };
   for (int layer = 0; layer < kLayers; ++layer) {
     const unsigned char* out;
+    if (EARLY) p.needs = 2 * layer;
     if (layer < kKdaLayers) {
       const unsigned char* from = prepared + u64(layer * kBlocks + b) * kKdaBlock;
       each_chunk(kProject, from, stream);
@@ -458,7 +491,7 @@ DEVICE void produce(const ol::Args& args, unsigned char* ring, Shared& s) {
     p.fetch(shared, kShared.bytes());
     p.fetch(shared + kShared.bytes(), wide_bytes(kSharedOctets),
             prepared + kAtSharedScales + layer * kDownScales + b * kSharedUnits / kGroup * kWideScales, kWideScales);
-    wait_round(&s.go, u32(layer), 1);
+    wait_round(shared_address(&s.go), u32(layer), 1);
     const int part = b % kParts;
     const u64 expert = u64(layer) * kExperts + u64(s.expert);
     const unsigned char* routed = prepared + kAtExperts + (expert * kParts + part) * kExpertBlock;
@@ -488,14 +521,15 @@ DEVICE u32 bytes_of(float a, float b, float c, float d) {
 
 // Quantises 32 values, a lane each, into four octets; returns {sx / 16, sum}.
 DEVICE float2 quantise32(float value, uint4* octets) {
-  const float top = warp_max(fabsf(value)), inverse = top > 0 ? 127.0f / top : 0.0f, unit = top * (1.0f / 127.0f);
+  const float top = __uint_as_float(__reduce_max_sync(~0u, __float_as_uint(fabsf(value)))), inverse = top > 0 ? 127.0f / top : 0.0f, unit = top * (1.0f / 127.0f);
   const Levels q(value, inverse);
   const int lane = lane_id(), i = lane & 7;
   unsigned char* at = reinterpret_cast<unsigned char*>(octets + lane / 8) + (i & 1) * 4 + i / 2;
   at[0] = static_cast<unsigned char>(__float_as_uint(q.first));
   at[8] = static_cast<unsigned char>(__float_as_uint(q.second));
   __syncwarp();
-  return {unit * (1.0f / 16.0f), unit * warp_sum(q.value())};
+  const int sum = __reduce_add_sync(~0u, (__float_as_int(q.first) - kMagicBits) * 254 + __float_as_int(q.second) - kMagicBits);
+  return {unit * (1.0f / 16.0f), unit * kSecond * float(sum)};
 }
 
 // ---- dot products of four columns ----
@@ -531,7 +565,7 @@ DEVICE void fold(float (&out)[4], const Dots& d, uint2 scales, u32 zeros, float 
 #pragma unroll
   for (int c = 0; c < 4; ++c) out[c] = fmaf(scale_of(scales, c), fmaf(unit, d.value(c), -zero_of(zeros, c) * sum), out[c]);
 }
-DEVICE uint4 word_at(const unsigned char* p, int index) { return reinterpret_cast<const uint4*>(p)[index]; }
+DEVICE uint4 word_at(u32 p, int index) { return lds16(p + u32(index) * 16); }
 
 // part[warp][column] of the block's columns of a long matrix. `kOneChunk`: main and rest share one chunk.
 template <int kLanes, bool kOneChunk>
@@ -541,27 +575,26 @@ DEVICE void multiply_long(Consumer& ring, Shared& s, const Long m) {
   const bool active = quad < m.quads;
   float out[4] = {};
   Dots d;
-  const unsigned char* chunk = nullptr;
+  u32 chunk = 0;
+  const u32 x = shared_address(s.d.x);
 #pragma unroll
   for (int round = 0; round < kRounds; ++round) {
     d.clear();
     uint2 scales = {};
     u32 zeros = 0;
+    const u32 mine = ((warp * kSubs + sub) * m.quads + quad) * 16, step_bytes = kWarps * kSubs * m.quads * 16;
+    const u32 share = m.main_words() * 16 + (warp % (2 * kSubs) * m.quads + quad) * 8, share_zeros = m.main_words() * 16 + m.main_scales() * 8 + (warp % (2 * kSubs) * m.quads + quad) * 4;
+    u32 my_x = x + (round * 256 + warp * 16 + sub) * 16;
 #pragma unroll 1
     for (int c = 0; c < 8 / kSubs; ++c) {
       chunk = ring.wait();
       if (active) {
-#pragma unroll
-        for (int step = 0; step < 2; ++step)
-          d.add(word_at(chunk, ((step * kWarps + warp) * kSubs + sub) * m.quads + quad),
-                s.d.x[round * 256 + warp * 16 + (c * 2 + step) * kSubs + sub]);
-        if (warp / (2 * kSubs) == c) {
-          const unsigned char* at = chunk + m.main_words() * 16;
-          const int index = warp % (2 * kSubs) * m.quads + quad;
-          scales = reinterpret_cast<const uint2*>(at)[index];
-          zeros = reinterpret_cast<const u32*>(at + m.main_scales() * 8)[index];
-        }
+        const uint4 w0 = lds16(chunk + mine), x0 = lds16(my_x), w1 = lds16(chunk + mine + step_bytes), x1 = lds16(my_x + kSubs * 16);
+        if (warp / (2 * kSubs) == c) scales = lds8(chunk + share), zeros = lds4(chunk + share_zeros);
+        d.add(w0, x0);
+        d.add(w1, x1);
       }
+      my_x += 2 * kSubs * 16;
       if (!(kOneChunk && kRest && c == 8 / kSubs - 1)) ring.release();
     }
     const float2 group = s.group[round * 16 + warp];
@@ -576,11 +609,11 @@ DEVICE void multiply_long(Consumer& ring, Shared& s, const Long m) {
 #pragma unroll
       for (int step = 0; step < (kSubs == 1 ? 2 : 1); ++step) {
         const int octet = 2 * warp + (kSubs == 1 ? step : sub);
-        d.add(word_at(chunk, octet * m.quads + quad), s.d.x[kRounds * 256 + octet]);
+        d.add(word_at(chunk, octet * m.quads + quad), word_at(x, kRounds * 256 + octet));
       }
-      const unsigned char* at = chunk + m.rest_words() * 16;
-      scales = reinterpret_cast<const uint2*>(at)[warp / 8 * m.quads + quad];
-      zeros = reinterpret_cast<const u32*>(at + 2 * m.quads * 8)[warp / 8 * m.quads + quad];
+      const u32 at = chunk + m.rest_words() * 16, index = warp / 8 * m.quads + quad;
+      scales = lds8(at + index * 8);
+      zeros = lds4(at + 2 * m.quads * 8 + index * 4);
     }
     ring.release();
     const float2 group = s.group[kRounds * 16 + warp / 8];
@@ -602,22 +635,23 @@ DEVICE float column_sum(const Shared& s, int column, int parts = kWarps) {
 
 // main[4]: sums of quad threadIdx.x; rest[4]: of quad 512 + t / octets, in the threads t with t % octets == 0.
 template <int kOctetsHere, bool kOneChunk>
-DEVICE void multiply_wide(Consumer& ring, const uint4* x, const float2* piece, float (&main)[4], float (&rest)[4]) {
+DEVICE void multiply_wide(Consumer& ring, const uint4* activations, const float2* piece, float (&main)[4], float (&rest)[4]) {
   const int t = thread_id();
+  const u32 x = shared_address(activations);
   constexpr int kPieces = (kOctetsHere + 3) / 4;
   float dot[4] = {}, sum = 0;
   Dots d;
   d.clear();
 #pragma unroll
   for (int p = 0; p < kPieces; ++p) sum += piece[p].y;
-  const unsigned char* chunk = nullptr;
+  u32 chunk = 0;
   if (kMainQuads) {
 #pragma unroll
     for (int c = 0; c < (kOctetsHere + 1) / 2; ++c) {
       chunk = ring.wait();
 #pragma unroll
       for (int step = 0; step < 2; ++step)
-        if (c * 2 + step < kOctetsHere) d.add(word_at(chunk, step * kMainQuads + t), x[c * 2 + step]);
+        if (c * 2 + step < kOctetsHere) d.add(word_at(chunk, step * kMainQuads + t), word_at(x, c * 2 + step));
       if (!kOneChunk) ring.release();
       if (c % 2 == 1 || c == (kOctetsHere + 1) / 2 - 1) {
 #pragma unroll
@@ -627,9 +661,9 @@ DEVICE void multiply_wide(Consumer& ring, const uint4* x, const float2* piece, f
     }
   }
   chunk = kOneChunk && kMainQuads ? chunk + wide_main(kOctetsHere) : ring.wait();
-  const unsigned char* scales = chunk + wide_rest(kOctetsHere);
-  const auto scale_at = [&](int quad) { return reinterpret_cast<const uint2*>(scales)[quad]; };
-  const auto zero_at = [&](int quad) { return reinterpret_cast<const u32*>(scales + kQuads * 8)[quad]; };
+  const u32 scales = chunk + wide_rest(kOctetsHere);
+  const auto scale_at = [&](int quad) { return lds8(scales + quad * 8); };
+  const auto zero_at = [&](int quad) { return lds4(scales + kQuads * 8 + quad * 4); };
   if (kMainQuads) {
     const uint2 sc = scale_at(t);
     const u32 ze = zero_at(t);
@@ -641,7 +675,7 @@ DEVICE void multiply_wide(Consumer& ring, const uint4* x, const float2* piece, f
   if (t < kRestQuads * kOctetsHere) {
     const int octet = t % kOctetsHere, quad = kMainQuads + t / kOctetsHere;
     d.clear();
-    d.add(word_at(chunk, t), x[octet]);
+    d.add(word_at(chunk, t), word_at(x, octet));
     fold(rest, d, scale_at(quad), zero_at(quad), piece[octet / 4].x, octet == 0 ? sum : 0.0f);
   }
   ring.release();
@@ -664,15 +698,19 @@ struct Context {
   }
   DEVICE float* my_sums() const { return sums(exchanges) + int(blockIdx.x) % REPLICAS * kReplica; }
   DEVICE u32 tag(int use) const { return u32(args.epoch) * 4 + u32(use) + 1; }
-  DEVICE void stamp() {
+  DEVICE void stamp() {              // time in ns, and above bit 44 the cycles spent waiting for the ring since the last stamp
 #if PROFILE
-    if (threadIdx.x == 0) {
+    if (thread_id() == 0) {
       u64 now;
       asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-      if (stamp_count < kStamps) stamps[stamp_count] = now;
+      if (stamp_count < kStamps) stamps[stamp_count] = (now & ((1ull << 44) - 1)) | u64(ring.waited) << 44;
       ++stamp_count;
+      ring.waited = 0;
     }
 #endif
+  }
+  DEVICE void fine() {
+    if (PROFILE == 2) stamp();
   }
 };
 
@@ -741,6 +779,7 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
   const int t = thread_id();
   const uint4 norm = load_octet(norm_row), beta = beta_row ? load_octet(beta_row) : make_uint4(0, 0, 0, 0);
   consumers_meet();
+  c.fine();
   const float* sums = c.sums(c.exchanges);
   if (t == 0) {
     s.exchanging = 1;
@@ -753,6 +792,7 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
   }
   if (t == 0) wait_counter(c.args.sync + kSyncCounter, (u32(c.args.epoch) * (2 * kLayers) + u32(c.exchanges) + 1) * kBlocks);
   consumers_meet();
+  c.fine();
   float x[8];
   if (t < kOctets) {
     float4 a[REPLICAS], b[REPLICAS];
@@ -779,10 +819,10 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
     s.logit[t - kOctets] = sum;
   }
   publish_stream(c, x, norm, beta);
-  if (t == 0) s.exchanging = 0;
+  ++c.exchanges;
+  if (t == 0) s.exchanging = 0, s.exchanged = c.exchanges;
   consumers_meet();
   read_reduced(c);
-  ++c.exchanges;
 }
 
 // Adds `value` (row `lane` of the block's 32 rows of W_o, the same in all warps) times W_o, and its share of the router.
@@ -807,6 +847,7 @@ DEVICE void project_out(Context& c, float value, uint4 router) {
     if (lane == 0 && warp * 4 < kExperts) add4(c.my_sums() + kHidden + warp * 4, share, second, third, fourth);
   }
   float main[4] = {}, rest[4];
+  c.fine();
   multiply_wide<4, false>(c.ring, s.warp_x + warp * 4, &piece, main, rest);
   if (kMainQuads) add4(c.my_sums() + 4 * t, main[0], main[1], main[2], main[3]);
   if (t % 4 == 0 && t / 4 < kRestQuads) add4(c.my_sums() + 4 * (kMainQuads + t / 4), rest[0], rest[1], rest[2], rest[3]);
@@ -860,31 +901,40 @@ DEVICE void kda(Context& c, const Layer& layer, int index) {
   }
   consumers_meet();
   c.stamp();
-  const float *query = s.d.head, *key = query + 128, *decay = key + 128;
-  float predicted = 0, seen = 0, both = 0;
+  float predicted = 0, seen = 0, both = 0, key[8];
+  const float4 *queries = reinterpret_cast<const float4*>(s.d.head) + warp * 2, *keys = queries + 32, *decays = keys + 32;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int k = warp * 8 + i;
-    row[i] *= decay[k];
-    predicted = fmaf(row[i], key[k], predicted);
-    seen = fmaf(row[i], query[k], seen);
+  for (int i = 0; i < 8; i += 4) {
+    const float4 q = queries[i / 4], k = keys[i / 4], d = decays[i / 4];
+    const float qs[4] = {q.x, q.y, q.z, q.w}, ds[4] = {d.x, d.y, d.z, d.w};
+    key[i] = k.x, key[i + 1] = k.y, key[i + 2] = k.z, key[i + 3] = k.w;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      row[i + j] *= ds[j];
+      predicted = fmaf(row[i + j], key[i + j], predicted);
+      seen = fmaf(row[i + j], qs[j], seen);
+    }
   }
-#pragma unroll
-  for (int i = 0; i < 4; ++i) both = fmaf(query[lane + 32 * i], key[lane + 32 * i], both);
+  {
+    const float4 q = reinterpret_cast<const float4*>(s.d.head)[lane], k = reinterpret_cast<const float4*>(s.d.head + 128)[lane];
+    both = fmaf(q.w, k.w, fmaf(q.z, k.z, fmaf(q.y, k.y, q.x * k.x)));
+  }
   both = warp_sum(both);
   s.d.state[warp * 65 + lane] = predicted;
   s.d.state[warp * 65 + 32 + lane] = seen;
   consumers_meet();
+  c.fine();
   float sum = s.d.state[(t & 7) * 130 + t / 8] + s.d.state[(t & 7) * 130 + 65 + t / 8];
 #pragma unroll
   for (int m = 4; m; m >>= 1) sum += __shfl_xor_sync(~0u, sum, m);
   if ((t & 7) == 0) s.vector[t / 8] = sum;
   consumers_meet();
+  c.fine();
   predicted = s.vector[lane];
   seen = s.vector[32 + lane];
   const float delta = sigmoid(c.beta_logit) * (s.value[lane] - predicted);
 #pragma unroll
-  for (int i = 0; i < 8; ++i) state[i * 128] = fmaf(key[warp * 8 + i], delta, row[i]);
+  for (int i = 0; i < 8; ++i) state[i * 128] = fmaf(key[i], delta, row[i]);
   project_out(c, round_bf16(fmaf(delta, both, seen) * 0.08838834764831845f), router);
 }
 
@@ -954,17 +1004,18 @@ DEVICE void mla_absorb(Context& c) {
   Shared& s = c.s;
   const int t = thread_id(), warp = warp_id(), lane = lane_id(), b = int(blockIdx.x);
   const u32 tag = c.tag(0);
-  const unsigned char* chunk = c.ring.wait();
+  const u32 chunk = c.ring.wait();
   if (t < 128) {
     const float q = __uint_as_float(receive8(c.args.sync + kSyncNope + (c.head * 4 * 32 + t) * 8, tag));
-    const float scale = __bfloat162float(reinterpret_cast<const bf16*>(chunk + kLatents * 64)[t]);
-    const float zero = float(chunk[kLatents * 64 + 256 + t]);
+    const u32 two = lds4(chunk + kLatents * 64 + t / 2 * 4), four = lds4(chunk + kLatents * 64 + 256 + t / 4 * 4);
+    const float scale = t & 1 ? high(two) : low(two), zero = float(four >> (t & 3) * 8 & 255);
     const float y = q * scale;
     const float2 piece = quantise32(y, s.hidden + warp * 4);
     const float zeros = warp_sum(y * zero);
     if (lane == 0) s.piece[warp] = piece, s.zero_sum[warp] = zeros;
   }
   consumers_meet();
+  c.fine();
   constexpr int kSliceQuads = kLatents / 4;
   if (t < 16 * kSliceQuads) {
     const int octet = t / kSliceQuads, quad = t % kSliceQuads;
@@ -976,6 +1027,7 @@ DEVICE void mla_absorb(Context& c) {
   }
   c.ring.release();
   consumers_meet();
+  c.fine();
   if (t < kLatents) {
     const float sum = column_sum(s, t) - (s.zero_sum[0] + s.zero_sum[1] + s.zero_sum[2] + s.zero_sum[3]);
     s.query[t] = __float2bfloat16_rn(sum * kScoreScale);
@@ -1021,15 +1073,15 @@ DEVICE void receive_query(const Context& c, Query& q, int tile, int slice) {
 }
 
 // score[slice][head][row] of one tile of cache rows, over one slice of the key.
-DEVICE void score_tile(const Query& q, const unsigned char* tile, int slice, bool valid, float (&d)[4]) {
+DEVICE void score_tile(const Query& q, u32 tile, int slice, bool valid, float (&d)[4]) {
   const int g = lane_id() / 4, t = lane_id() & 3, quarter = slice / 2;
-  const unsigned char* row = tile + g * kRowBytes + t * 4;
+  const u32 row = tile + g * kRowBytes + t * 4;
   u32 b[kHalfSteps + 1];
 #pragma unroll
   for (int step = 0; step < kHalfSteps; ++step) {
     const int k = (slice & 1) * kHalfSteps * 8 + step * 8;
     b[step] = 0;
-    if (valid) b[step] = *reinterpret_cast<const u32*>(row + 2 * (k < kLatents ? quarter * kLatents + k : kLatent + quarter * 16 + k - kLatents));
+    if (valid) b[step] = lds4(row + 2 * (k < kLatents ? quarter * kLatents + k : kLatent + quarter * 16 + k - kLatents));
   }
   b[kHalfSteps] = 0;
 #pragma unroll
@@ -1043,15 +1095,15 @@ DEVICE void score_tile(const Query& q, const unsigned char* tile, int slice, boo
 
 struct RowPiece {                                   // kChunkTiles neighbouring bf16 of a row
   u32 pair[kChunkTiles / 2];
-  DEVICE RowPiece(const unsigned char* p, bool present) {
+  DEVICE RowPiece(u32 p, bool present) {
 #pragma unroll
     for (u32& two : pair) two = 0;
     if (!present) return;
     if constexpr (kChunkTiles == 4) {
-      const uint2 v = *reinterpret_cast<const uint2*>(p);
+      const uint2 v = lds8(p);
       pair[0] = v.x, pair[1] = v.y;
     } else {
-      pair[0] = *reinterpret_cast<const u32*>(p);
+      pair[0] = lds4(p);
     }
   }
 };
@@ -1060,10 +1112,10 @@ DEVICE u32 column_pair(const RowPiece& even, const RowPiece& odd, int j) {
 }
 
 // The new row arrives from the blocks that projected it.
-DEVICE void receive_row(const Context& c, unsigned char* row) {
+DEVICE void receive_row(const Context& c, u32 row) {
   const u32 tag = c.tag(0);
   for (int i = thread_id(); i < kKey; i += kConsumers)
-    reinterpret_cast<bf16*>(row)[i] = __float2bfloat16_rn(__uint_as_float(receive8(c.args.sync + kSyncRow + i * 8, tag)));
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(row + i * 2), "h"(static_cast<unsigned short>(receive8(c.args.sync + kSyncRow + i * 8, tag) >> 16)) : "memory");
 #if COPY
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
@@ -1087,7 +1139,7 @@ DEVICE void mla_attend(Context& c) {
     const int here = min(kPassRows, rows.count - done), tiles = (here + kTileRows - 1) / kTileRows;
     const int first_slot = c.ring.slot;
     const auto slot_of = [&](int i) { return first_slot + i < SLOTS ? first_slot + i : first_slot + i - SLOTS; };
-    const auto tile_at = [&](int i) { return c.ring.ring + slot_of(i) * kSlotBytes; };
+    const auto tile_at = [&](int i) { return c.ring.at(slot_of(i)); };
 #pragma unroll
     for (int i = 0; i < PASS; ++i)
       if (i < tiles) {
@@ -1110,6 +1162,7 @@ DEVICE void mla_attend(Context& c) {
         }
     }
     consumers_meet();
+    if (done == 0) c.fine();
 #pragma unroll
     for (int h = 0; h < kHeadTiles; ++h) {  // a warp a head, a lane a row
       const int head = h * 16 + warp;
@@ -1127,6 +1180,7 @@ DEVICE void mla_attend(Context& c) {
       if (lane == 0) s.shrink[head] = shrink;
     }
     consumers_meet();
+    if (done == 0) c.fine();
     if (busy) {
       if (done) {
         const float upper = s.shrink[tile * 16 + g], lower = s.shrink[tile * 16 + g + 8];
@@ -1140,8 +1194,8 @@ DEVICE void mla_attend(Context& c) {
           const bool second = i + 1 < tiles;
           const u32 a0 = p[0], a1 = p[8 * 20], a2 = second ? p[4] : 0, a3 = second ? p[8 * 20 + 4] : 0;
           const int row = 2 * t4;
-          const unsigned char* upper = tile_at(i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
-          const unsigned char* lower = tile_at(second ? i + 1 : i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
+          const u32 upper = tile_at(i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
+          const u32 lower = tile_at(second ? i + 1 : i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
 #pragma unroll
           for (int chunk = 0; chunk < kChunks; ++chunk) {
             const int offset = chunk * kChunkTiles * 16;
@@ -1257,19 +1311,21 @@ DEVICE float mla_values(Context& c) {
     if (lane == 0) s.piece[warp] = piece;
   }
   consumers_meet();
-  const unsigned char* chunk = c.ring.wait();
+  c.fine();
+  const u32 chunk = c.ring.wait();
   if (warp < kLatents / 8) {
     Dots d;
     d.clear();
     d.add(word_at(chunk, t), s.hidden[warp]);
-    const unsigned char* at = chunk + kLatents * 64;
+    const u32 at = chunk + kLatents * 64;
     const float2 piece = s.piece[warp / 4];
     float out[4] = {};
-    fold(out, d, reinterpret_cast<const uint2*>(at)[lane], reinterpret_cast<const u32*>(at + 256)[lane], piece.x, warp % 4 == 0 ? piece.y : 0.0f);
+    fold(out, d, lds8(at + lane * 8), lds4(at + 256 + lane * 4), piece.x, warp % 4 == 0 ? piece.y : 0.0f);
     *reinterpret_cast<float4*>(s.d.part + warp * 128 + lane * 4) = make_float4(out[0], out[1], out[2], out[3]);
   }
   c.ring.release();
   consumers_meet();
+  c.fine();
   if (t < 128) {
     send8(c.args.sync + kSyncValue + (b * 128 + t) * 8, __float_as_uint(column_sum(s, t, kLatents / 8)), tag);
     s.value[t] = __uint_as_float(receive8(c.args.sync + kSyncValue + ((c.head * 4 + warp) * 128 + c.quarter * 32 + lane) * 8, tag));
@@ -1311,7 +1367,7 @@ DEVICE void choose_expert(Context& c) {
     s.top[rank] = mine;
     if (rank == slot) {
       s.expert = expert;
-      barrier_arrive(&s.go);
+      barrier_arrive(shared_address(&s.go));
     }
   }
 }
@@ -1341,6 +1397,7 @@ DEVICE void moe(Context& c) {
   Shared& s = c.s;
   const int t = thread_id();
   choose_expert(c);
+  c.fine();
   float main[4] = {}, rest[4];
   multiply_long<power_of_two(kSharedQuads), true>(c.ring, s, kShared);
   consumers_meet();
@@ -1360,6 +1417,7 @@ DEVICE void moe(Context& c) {
   c.stamp();
   hidden_units<kUnits>(c, weight);
   consumers_meet();
+  c.fine();
   {
     float2 piece[kUnitOctets / 4];
 #pragma unroll
@@ -1401,7 +1459,7 @@ DEVICE void finish(Context& c) {
 }
 
 DEVICE void consume(const ol::Args& args, unsigned char* ring, Shared& s) {
-  Context c{args, s, Consumer{ring, &s}, 0, 0, 0, int(blockIdx.x) >> 2, int(blockIdx.x) & 3,
+  Context c{args, s, Consumer{shared_address(ring), shared_address(s.full), lane_id() == 0}, 0, 0, 0, int(blockIdx.x) >> 2, int(blockIdx.x) & 3,
             reinterpret_cast<u64*>(args.scratch + kScratchStamps) + int(blockIdx.x) * kStamps, 0};
   c.stamp();
   const uint4 token = load_octet(args.token), norm = load_octet(args.kda[0].norm), beta = load_octet(args.kda[0].beta + c.head * kHidden);
@@ -1631,11 +1689,12 @@ extern "C" __global__ void __launch_bounds__(kBlock, 1) megakernel(const __grid_
   Shared& s = *reinterpret_cast<Shared*>(memory + SLOTS * kSlotBytes);
   if (threadIdx.x == 0) {
     for (int i = 0; i < SLOTS; ++i) {
-      barrier_init(&s.full[i], 1);
-      barrier_init(&s.empty[i], kWarps);
+      barrier_init(shared_address(&s.full[i]), 1);
+      barrier_init(shared_address(&s.empty[i]), kWarps);
     }
-    barrier_init(&s.go, 1);
+    barrier_init(shared_address(&s.go), 1);
     s.exchanging = 0;
+    s.exchanged = 0;
 #if COPY
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
