@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sandbox/emulator/exec/cluster.h"
 #include "sandbox/emulator/exec/launch.h"
 #include "sandbox/emulator/memory/arena.h"
 #include "sandbox/emulator/program/program.h"
@@ -14,6 +15,25 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = 1024;
 
 Fault refusal(Fault::Kind kind, std::string message) { return {kind, std::move(message), {}}; }
+
+Fault not_resident(const Program& program, const LaunchShape& shape, int resident) {
+  const std::string clusters = shape.cluster > 1 ? " in clusters of " + std::to_string(shape.cluster) : "";
+  return refusal(Fault::Kind::not_resident, "a grid of " + std::to_string(shape.grid) + " blocks of " + std::to_string(shape.block) +
+      " threads" + clusters + " with " + std::to_string(program.shared_static_bytes + shape.dynamic_shared_bytes) +
+      " bytes of shared memory does not fit: " + std::to_string(resident) + " such blocks are resident at once");
+}
+
+// The cluster size that the kernel declares or the launch asks for.
+std::optional<Fault> fit_clusters(const Program& program, LaunchShape& shape) {
+  const auto declared = static_cast<unsigned>(program.cluster_blocks);
+  if (declared > 1 && shape.cluster > 1 && declared != shape.cluster) {
+    return refusal(Fault::Kind::misuse, "the kernel declares clusters of " + std::to_string(declared) + " blocks and is launched in clusters of " + std::to_string(shape.cluster));
+  }
+  shape.cluster = std::max({declared, shape.cluster, 1u});
+  if (shape.cluster > kClusterBlocksMax) return refusal(Fault::Kind::misuse, "clusters have at most 16 blocks");
+  if (shape.grid % shape.cluster == 0) return std::nullopt;
+  return refusal(Fault::Kind::misuse, "a grid of " + std::to_string(shape.grid) + " blocks is no multiple of its clusters of " + std::to_string(shape.cluster));
+}
 
 }  // namespace
 
@@ -128,7 +148,11 @@ int Device::resident_blocks(const LaunchShape& shape, int registers_per_thread, 
   // Registers are given to warps in units of 256.
   const int per_warp = (registers_per_thread * 32 + 255) / 256 * 256;
   if (per_warp > 0) per_sm = std::min(per_sm, p.registers_per_sm / per_warp / (threads / 32));
-  return per_sm * p.sms;
+  const int cluster = static_cast<int>(shape.cluster);
+  if (cluster <= 1) return per_sm * p.sms;
+  int blocks = 0;
+  for (const int sms : p.gpc_sms) blocks += per_sm * sms / cluster * cluster;
+  return blocks;
 }
 
 Result<LaunchReport> Device::launch(LoadedModule& module, const std::string& entry, const LaunchShape& shape,
@@ -140,11 +164,14 @@ Result<LaunchReport> Device::launch(LoadedModule& module, const std::string& ent
   if (params.size() < program.param_bytes)
     return invalid("entry " + entry + " takes " + std::to_string(program.param_bytes) + " bytes of parameters, " + std::to_string(params.size()) + " given");
   LaunchReport report;
-  const int resident = resident_blocks(shape, shape.registers_per_thread, program.shared_static_bytes);
+  LaunchShape whole = shape;
+  if (std::optional<Fault> wrong = fit_clusters(program, whole)) {
+    report.faults.push_back(std::move(*wrong));
+    return report;
+  }
+  const int resident = resident_blocks(whole, shape.registers_per_thread, program.shared_static_bytes);
   if (resident == 0 || shape.grid == 0 || (options.cooperative && shape.grid > static_cast<unsigned>(resident))) {
-    report.faults.push_back(refusal(Fault::Kind::not_resident, "a grid of " + std::to_string(shape.grid) + " blocks of " + std::to_string(shape.block) +
-        " threads with " + std::to_string(program.shared_static_bytes + shape.dynamic_shared_bytes) + " bytes of shared memory does not fit: " +
-        std::to_string(resident) + " such blocks are resident at once"));
+    report.faults.push_back(not_resident(program, whole, resident));
     return report;
   }
   if (state_->workspace == 0) {
@@ -153,7 +180,7 @@ Result<LaunchReport> Device::launch(LoadedModule& module, const std::string& ent
     state_->workspace = *workspace;
   }
   std::memset(reinterpret_cast<void*>(state_->workspace), 0, kWorkspaceBytes);
-  return run_launch(**loaded, *state_->memory, state_->profile, shape, resident, params, state_->workspace, options);
+  return run_launch(**loaded, *state_->memory, state_->profile, whole, resident, params, state_->workspace, options);
 }
 
 }  // namespace onelaunch::emu

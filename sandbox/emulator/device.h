@@ -24,6 +24,7 @@ struct LaunchShape {
   unsigned grid = 1, block = 1;          // blocks, threads per block (1-D)
   std::uint64_t dynamic_shared_bytes = 0;
   int registers_per_thread = 0;          // for residency; 0: not known, no limit by registers
+  unsigned cluster = 1;                  // blocks per cluster; a kernel that declares its own gets that
 };
 
 struct LaunchOptions {

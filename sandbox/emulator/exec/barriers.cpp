@@ -20,23 +20,6 @@ void fault(Split& split, const DecodedOp& op, Fault::Kind kind, const std::strin
   faults.stop();
 }
 
-// All warps of the block go on from the slowest one: its dependent chain is what the phase took so far.
-void close_chains(Block& block) {
-  double longest = 0;
-  std::uint32_t phase = 0;
-  for (const std::unique_ptr<WarpRun>& run : block.warps) {
-    longest = std::max(longest, run->warp.chain_cycles);
-    phase = std::max(phase, run->warp.phase);
-  }
-  BlockPhase& work = block.phase(phase);
-  work.chain_cycles += longest + block.grid->chain.block_barrier_cycles;
-  for (const std::unique_ptr<WarpRun>& run : block.warps) {
-    run->warp.chain_cycles = 0;
-    if (run->warp.live && run->warp.phase < phase) enter_phase(run->warp, phase);
-    run->warp.gathered = false;
-  }
-}
-
 void give_result(Split& split, const DecodedOp& op, const BlockBarrier& barrier) {
   if (op.dst == kNoOperand) return;
   Warp& warp = split.warp->warp;
@@ -76,7 +59,8 @@ void complete(Block& block, BlockBarrier& barrier, std::vector<Split*>& ready) {
     ready.push_back(split);
   }
   barrier = BlockBarrier{.generation = barrier.generation + 1};
-  close_chains(block);
+  Block* const alone = &block;
+  close_chains({&alone, 1}, block.grid->chain.block_barrier_cycles);
 }
 
 bool is_complete(const Block& block, const BlockBarrier& barrier) {
@@ -102,11 +86,11 @@ bool arrive_at_barrier(Split& split, const DecodedOp& op, std::uint32_t mask, st
   const std::uint32_t number = warp.row<std::uint32_t>(op.a)[lane];
   const bool counted = op.b != kNoOperand;
   const std::uint32_t threads = counted ? warp.row<std::uint32_t>(op.b)[lane] : 0;
-  if (op.control == Control::block_barrier && number >= kNamedBarriers)
+  if (number >= kNamedBarriers)
     return fault(split, op, Fault::Kind::misuse, "barrier " + std::to_string(number) + " does not exist: there are 16"), false;
   if (counted && (threads % 32 != 0 || threads == 0))
     return fault(split, op, Fault::Kind::misuse, "its thread count " + std::to_string(threads) + " is not a multiple of 32"), false;
-  BlockBarrier& barrier = block.barriers[op.control == Control::cluster_barrier ? kClusterBarrier : number];
+  BlockBarrier& barrier = block.barriers[number];
   if (counted && barrier.expected && barrier.expected != threads)
     return fault(split, op, Fault::Kind::misuse, "warps wait for different counts of threads at this barrier"), false;
   barrier.expected = threads;

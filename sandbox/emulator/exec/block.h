@@ -4,19 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "sandbox/emulator/async/mbarrier.h"
 #include "sandbox/emulator/model/counters.h"
 
 namespace onelaunch::emu {
 
+struct Cluster;    // exec/cluster.h
 struct Grid;
 struct Warp;
 struct Split;
 struct WarpRun;  // exec/splits.h: a warp and its splits
 
 constexpr unsigned kNamedBarriers = 16;
-constexpr unsigned kClusterBarrier = kNamedBarriers;  // a cluster of one block is a further barrier of it
 
 struct BlockBarrier {
   std::uint32_t expected = 0;            // threads; 0: all threads that still run
@@ -37,7 +40,10 @@ struct Block {
   std::uint32_t shared_end = 0;          // shared offsets in [kSharedStart, shared_end) exist
   std::byte* shared = nullptr;           // address of shared offset 0 (which itself does not exist)
   std::uint64_t instructions = 0;        // %clock64 counts these
-  BlockBarrier barriers[kNamedBarriers + 1];
+  BlockBarrier barriers[kNamedBarriers];
+  Cluster* cluster = nullptr;
+  std::unordered_map<std::uint32_t, Mbarrier> mbarriers;  // by shared offset
+  double cycles_before = 0;              // model: summed chains up to the last block barrier
   std::vector<std::unique_ptr<WarpRun>> warps;
   BlockPhases phases;
   L1Lines l1;
@@ -45,6 +51,7 @@ struct Block {
 
   Block();
   ~Block();
+  bool has_shared() const { return !shared_storage.empty(); }  // until it ends
   // Counters of a phase, made when first asked for.
   BlockPhase& phase(std::uint32_t number) {
     while (phases.size() <= number) phases.emplace_back();
@@ -54,5 +61,9 @@ struct Block {
 
 // Moves a warp's work to a later phase.
 void enter_phase(Warp& warp, std::uint32_t phase);
+
+// All warps of the blocks go on from the slowest one: its dependent chain, and a barrier on top, is what the phase took
+// so far.
+void close_chains(std::span<Block* const> blocks, double barrier_cycles);
 
 }  // namespace onelaunch::emu

@@ -1,5 +1,6 @@
 // Barriers, fences and sleeps: decoded here, carried out by the run loop.
 #include "sandbox/emulator/exec/barriers.h"
+#include "sandbox/emulator/exec/cluster.h"
 #include "sandbox/emulator/program/opcode_table.h"
 
 namespace onelaunch::emu {
@@ -27,16 +28,15 @@ Result<DecodedOp> decode_warp_barrier(DecodeContext& context, const LoweredInstr
   return op;
 }
 
-Result<DecodedOp> decode_cluster_barrier(DecodeContext& context, Modifiers& modifiers) {
+Result<DecodedOp> decode_cluster_barrier(Modifiers& modifiers) {
   modifiers.take("cluster");
-  const bool arrives = modifiers.take("arrive");
-  modifiers.take("wait");
-  modifiers.take_one_of({"release", "relaxed", "acquire"});
-  BarrierForm form;
+  ClusterBarrierForm form;
+  form.waits = modifiers.take("wait");
+  if (!form.waits && !modifiers.take("arrive")) return invalid("expects .arrive or .wait");
+  form.relaxed = modifiers.take("relaxed");
+  modifiers.take_one_of({"release", "acquire"});
   form.aligned = modifiers.take("aligned");
-  // A cluster of one block: its barrier is the block's own, and arriving and waiting come in pairs.
-  DecodedOp op = make(arrives ? Control::none : Control::cluster_barrier, CostClass::barrier);
-  op.a = context.constant32(0);
+  DecodedOp op = make(Control::cluster_barrier, CostClass::barrier);
   op.extra = form.pack();
   return op;
 }
@@ -79,13 +79,18 @@ Result<DecodedOp> decode_barrier(DecodeContext& context, const LoweredInstructio
 Result<DecodedOp> decode_any_barrier(DecodeContext& context, const LoweredInstruction& instruction, Modifiers& modifiers) {
   for (const std::string_view modifier : modifiers.left()) {
     if (modifier == "warp") return decode_warp_barrier(context, instruction, modifiers);
-    if (modifier == "cluster") return decode_cluster_barrier(context, modifiers);
+    if (modifier == "cluster") return decode_cluster_barrier(modifiers);
   }
   return decode_barrier(context, instruction, modifiers);
 }
 
-// One thread runs everything in program order: fences order nothing here.
+// One thread runs everything in program order: fences order nothing here (but see check/).
 Result<DecodedOp> decode_fence(DecodeContext&, const LoweredInstruction&, Modifiers& modifiers) {
+  if (modifiers.take("proxy")) {
+    if (!modifiers.take("async") && !modifiers.take("alias")) return invalid("only the proxies .async and .alias are implemented");
+    modifiers.take_one_of({"global", "shared::cta", "shared::cluster"});
+    return make(Control::none, CostClass::load_store);
+  }
   for (const char* const known : {"sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl", "mbarrier_init"}) modifiers.take(known);
   return make(Control::none, CostClass::load_store);
 }
@@ -95,9 +100,21 @@ Result<DecodedOp> decode_sleep(DecodeContext&, const LoweredInstruction&, Modifi
   return make(Control::nanosleep, CostClass::alu);
 }
 
-Result<DecodedOp> decode_launch_dependency(DecodeContext&, const LoweredInstruction&, Modifiers& modifiers) {
-  modifiers.take_one_of({"wait", "launch_dependents"});
-  return make(Control::none, CostClass::free_op);
+// A launch here never overlaps another one, so that a kernel which waits for its predecessor was not meant for us.
+Result<DecodedOp> decode_launch_dependency(DecodeContext&, const LoweredInstruction&, Modifiers&) {
+  return invalid("programmatic dependent launches are not implemented");
+}
+
+// Registers are not counted here: only what ptxas would refuse is.
+Result<DecodedOp> decode_register_count(DecodeContext&, const LoweredInstruction& instruction, Modifiers& modifiers) {
+  if (!modifiers.take("inc") && !modifiers.take("dec")) return invalid("expects .inc or .dec");
+  modifiers.take("sync");
+  modifiers.take("aligned");
+  modifiers.take("u32");
+  if (instruction.operands.size() != 1 || !instruction.operands[0].constant) return invalid("expects a constant number of registers");
+  const std::uint64_t registers = instruction.operands[0].value;
+  if (registers < 24 || registers > 256 || registers % 8 != 0) return invalid("the number of registers must be a multiple of 8 from 24 to 256");
+  return make(Control::none, CostClass::alu);
 }
 
 }  // namespace
@@ -110,6 +127,7 @@ std::span<const OpcodeRow> control_rows() {
       {"membar", decode_fence, "Barriers"},
       {"nanosleep", decode_sleep, "Barriers"},
       {"griddepcontrol", decode_launch_dependency, "Barriers"},
+      {"setmaxnreg", decode_register_count, "Barriers"},
   };
   return kRows;
 }

@@ -32,9 +32,19 @@ std::string last_writer(const Grid& grid, std::uint64_t address) {
          std::to_string(stamp.lane) + " at " + grid.faults.where(stamp.site);
 }
 
+std::string mbarrier_text(const Split& split, std::uint64_t address) {
+  for (const Block* block : split.warp->warp.block->cluster->blocks) {
+    const std::uint64_t shared = reinterpret_cast<std::uint64_t>(block->shared);
+    if (block->has_shared() && address >= shared && address < shared + block->shared_end)
+      return describe_mbarrier(*block, static_cast<std::uint32_t>(address - shared));
+  }
+  return "an mbarrier of a block that has ended";
+}
+
 std::string poll_text(const Grid& grid, const Split& split) {
   if (split.polls.seen.empty()) return "polls";
   const PollLog::Seen& seen = split.polls.seen.front();
+  if (seen.barrier) return "waits for the end of phase " + std::to_string(seen.value) + " of " + mbarrier_text(split, seen.address);
   return "polls " + grid.memory.describe(seen.address) + " = " + (seen.bytes <= 8 ? std::to_string(seen.value) : hex(seen.value)) +
          last_writer(grid, seen.address);
 }
@@ -47,10 +57,15 @@ std::string barrier_text(const Split& split) {
          std::to_string(expected) + " threads arrived";
 }
 
+std::string cluster_text(const Cluster& cluster) {
+  return "waits at the cluster barrier: " + std::to_string(cluster.arrived) + " of " + std::to_string(cluster.live) + " threads arrived";
+}
+
 std::string what_it_waits_for(const Grid& grid, const Split& split) {
   switch (split.state) {
     case SplitState::parked: return poll_text(grid, split);
     case SplitState::block_barrier: return barrier_text(split);
+    case SplitState::cluster_barrier: return cluster_text(*split.warp->warp.block->cluster);
     case SplitState::warp_sync: return "waits for lanes " + hex(split.members & split.warp->warp.live & ~split.mask) + " of its warp";
     default: return "is ready";
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/emulator/async/flights.h"
 #include "sandbox/emulator/device.h"
 #include "sandbox/emulator/exec/faults.h"
 #include "sandbox/emulator/exec/polls.h"
@@ -42,6 +43,7 @@ struct Grid {
 
   FaultLog faults;
   WatchTable watches;
+  Flights flights;                       // copies under way
   Stamps stamps;
   std::vector<OpCache> caches;           // by operation
   L2Clock l2{1};

@@ -25,6 +25,18 @@ void WatchTable::unwatch(std::uint64_t address, unsigned bytes, const Split* spl
   }
 }
 
+void WatchTable::unwatch_barrier(std::uint64_t address, const Split* split) {
+  const auto found = by_barrier_.find(address);
+  if (found != by_barrier_.end()) std::erase(found->second, split);
+}
+
+void WatchTable::barrier_completed(std::uint64_t address) {
+  const auto found = by_barrier_.find(address);
+  if (found == by_barrier_.end()) return;
+  woken_.insert(woken_.end(), found->second.begin(), found->second.end());
+  found->second.clear();
+}
+
 void WatchTable::collect(std::uint64_t address, unsigned bytes) {
   for (std::uint64_t granule = address / 8; granule <= (address + bytes - 1) / 8; ++granule) {
     const auto found = by_granule_.find(granule);

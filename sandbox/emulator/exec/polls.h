@@ -16,6 +16,7 @@ struct PollLog {
     std::uint64_t address, value;
     std::uint32_t site;
     std::uint8_t lane, bytes;
+    bool barrier = false;                // an mbarrier: its phase is looked at, not its bytes
   };
   std::vector<Seen> seen;
   std::uint64_t signature = 0;           // of `seen`
@@ -29,6 +30,10 @@ struct PollLog {
       signature = (signature ^ word) * 0x9e3779b97f4a7c15ull;
       signature ^= signature >> 29;
     }
+  }
+  void add_barrier(std::uint64_t address, std::uint64_t phase, std::uint32_t site, unsigned lane) {
+    add(address, phase, site, lane, 8);
+    seen.back().barrier = true;
   }
   void clear() { seen.clear(), signature = 0, timer = false; }
 };
@@ -44,12 +49,17 @@ class WatchTable {
     if (address >= high_ || address + bytes <= low_) return;
     collect(address, bytes);
   }
+  // Waiting at mbarriers makes no store careful: only barrier operations end it.
+  void watch_barrier(std::uint64_t address, Split* split) { by_barrier_[address].push_back(split); }
+  void unwatch_barrier(std::uint64_t address, const Split* split);
+  void barrier_completed(std::uint64_t address);
   std::vector<Split*>& woken() { return woken_; }
 
  private:
   void collect(std::uint64_t address, unsigned bytes);
 
   std::unordered_map<std::uint64_t, std::vector<Split*>> by_granule_;  // address / 8
+  std::unordered_map<std::uint64_t, std::vector<Split*>> by_barrier_;
   std::vector<Split*> woken_;
   std::size_t watched_ = 0;
   std::uint64_t low_ = ~0ull, high_ = 0;

@@ -20,7 +20,7 @@ void stop(Warp& warp, const DecodedOp& op, std::uint32_t lanes, Fault::Kind kind
 
 }  // namespace
 
-void report_fault(Warp& warp, const DecodedOp& op, std::uint32_t lanes, const char* what) {
+void report_fault(Warp& warp, const DecodedOp& op, std::uint32_t lanes, const std::string& what) {
   stop(warp, op, lanes, Fault::Kind::misuse, what);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sandbox/emulator/exec/barriers.h"
+#include "sandbox/emulator/exec/cluster.h"
 #include "sandbox/emulator/exec/collectives.h"
 #include "sandbox/emulator/exec/print.h"
 #include "sandbox/emulator/exec/scheduler.h"
@@ -41,7 +42,11 @@ bool is_spinning(Split& split) {
 
 void park(Split& split) {
   split.state = SplitState::parked;
-  for (const PollLog::Seen& seen : split.polls.seen) split.warp->warp.grid->watches.watch(seen.address, seen.bytes, &split);
+  WatchTable& watches = split.warp->warp.grid->watches;
+  for (const PollLog::Seen& seen : split.polls.seen) {
+    if (seen.barrier) watches.watch_barrier(seen.address, &split);
+    else watches.watch(seen.address, seen.bytes, &split);
+  }
 }
 
 Next jump(Split& split, std::uint32_t target) {
@@ -94,6 +99,7 @@ Next leave(Split& split, std::uint32_t lanes, std::vector<Split*>& ready) {
   const bool gone = split.mask == 0;
   if (gone) remove(split);
   else ++split.pc;
+  leave_cluster(run, lanes, ready);
   lanes_exited(run, lanes, ready);
   retry_collectives(run, ready);
   threads_exited(block, ready);
@@ -110,8 +116,10 @@ Next control(Split& split, const DecodedOp& op, std::uint32_t mask, std::vector<
     case Control::branch_indexed: return branch_indexed(split, op, mask, ready);
     case Control::exit: return leave(split, mask, ready);
     case Control::trap: return report_trap(warp, op, mask), Next::gone;
-    case Control::block_barrier:
     case Control::cluster_barrier:
+      if (run_cluster_barrier(split, op, mask, ready)) return ++split.pc, Next::go_on;
+      return Next::waits;
+    case Control::block_barrier:
       if (arrive_at_barrier(split, op, mask, ready)) return ++split.pc, Next::go_on;
       return Next::waits;
     case Control::warp_sync:
@@ -125,7 +133,10 @@ Next control(Split& split, const DecodedOp& op, std::uint32_t mask, std::vector<
 }  // namespace
 
 void unpark(Grid& grid, Split& split) {
-  for (const PollLog::Seen& seen : split.polls.seen) grid.watches.unwatch(seen.address, seen.bytes, &split);
+  for (const PollLog::Seen& seen : split.polls.seen) {
+    if (seen.barrier) grid.watches.unwatch_barrier(seen.address, &split);
+    else grid.watches.unwatch(seen.address, seen.bytes, &split);
+  }
   split.polls.clear();
   split.state = SplitState::ready;
 }

@@ -53,11 +53,21 @@ void add_warp(Block& block, std::uint32_t index, std::byte* registers, std::byte
 
 }  // namespace
 
-void Scheduler::start_block() {
+void Scheduler::start_cluster() {
+  clusters_.push_back(std::make_unique<Cluster>());
+  Cluster& cluster = *clusters_.back();
+  cluster.first = static_cast<std::uint32_t>(blocks_.size());
+  while (cluster.blocks.size() < grid_.shape.cluster) start_block(cluster);
+}
+
+void Scheduler::start_block(Cluster& cluster) {
   auto block = std::make_unique<Block>();
   block->grid = &grid_;
   block->index = static_cast<std::uint32_t>(blocks_.size());
   block->threads = block->live_threads = grid_.shape.block;
+  block->cluster = &cluster;
+  cluster.live += block->threads;
+  cluster.blocks.push_back(block.get());
   block->live_warps = (block->threads + 31) / 32;
   const std::size_t shared = grid_.program.shared_static_bytes + grid_.shape.dynamic_shared_bytes;
   block->shared_end = kSharedStart + static_cast<std::uint32_t>(shared);
@@ -99,10 +109,12 @@ void Scheduler::take_woken() {
 void Scheduler::end_if_done(Block& block) {
   if (block.live_warps != 0 || block.shared_storage.empty()) return;
   for (const auto& run : block.warps) enter_phase(run->warp, run->warp.phase + 1);  // closes its chain
+  if (grid_.flights.any()) grid_.flights.block_ends(grid_, block);
   block.warps.clear();
   block.shared_storage = {};
+  block.mbarriers.clear();
   ++blocks_ended_;
-  if (blocks_.size() < blocks_total_) start_block();
+  if (block.cluster->live == 0 && blocks_.size() < blocks_total_) start_cluster();
 }
 
 bool Scheduler::out_of_limits() {
@@ -140,6 +152,13 @@ void Scheduler::run_one() {
   }
 }
 
+bool Scheduler::land_a_copy() {
+  if (!grid_.flights.any()) return false;
+  grid_.flights.land(grid_, grid_.schedule_seed == 0 ? 0 : grid_.random() % grid_.flights.count());
+  take_woken();
+  return true;
+}
+
 // Lanes that wait for their partners at a join go on without them, then those that spin get another turn.
 bool Scheduler::wake_the_idle() {
   bool any = false;
@@ -169,13 +188,16 @@ void Scheduler::run(std::uint32_t blocks, std::uint32_t resident) {
   blocks_total_ = blocks;
   resident_ = resident;
   blocks_.reserve(blocks);
-  while (blocks_.size() < std::min(blocks, resident)) start_block();
+  while (blocks_.size() < std::min(blocks, resident)) start_cluster();
   while (blocks_ended_ < blocks_total_ && !grid_.faults.stopped()) {
     ++turns_;
+    if (grid_.schedule_seed != 0 && grid_.flights.any() && grid_.random() % kLandingChance == 0) land_a_copy();
+    if (ready_.empty() && (land_a_copy() || grid_.faults.stopped())) continue;
     if (ready_.empty() && !wake_the_idle()) return report_deadlock(grid_, blocks_);
     if (out_of_limits()) return;
     run_one();
   }
+  if (!grid_.faults.stopped()) grid_.flights.land_all(grid_);
 }
 
 }  // namespace onelaunch::emu

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "sandbox/emulator/exec/block.h"
+#include "sandbox/emulator/exec/cluster.h"
 #include "sandbox/emulator/exec/grid.h"
 #include "sandbox/emulator/exec/splits.h"
 
 namespace onelaunch::emu {
 
 constexpr std::int64_t kQuantumInstructions = 4096;
+constexpr std::uint64_t kLandingChance = 8;  // a copy lands after one of so many turns when the schedule is drawn
 constexpr std::uint64_t kNoProgressInstructions = 50'000'000;
 // A spinning loop may count its turns and give up: so often it is let go when nothing else can run, before the launch
 // is called deadlocked.
@@ -28,17 +30,20 @@ class Scheduler {
   const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
 
  private:
-  void start_block();
+  void start_cluster();
+  void start_block(Cluster& cluster);
   void run_one();
   Split* take_next();
   void take_woken();
   void end_if_done(Block& block);
   bool wake_the_idle();                  // false: nobody is left who could go on
+  bool land_a_copy();                    // false: none is under way
   bool out_of_limits();
 
   Grid& grid_;
   const LaunchOptions& options_;
   std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<std::unique_ptr<Cluster>> clusters_;
   std::deque<Split*> ready_;
   std::vector<Split*> let_go_;           // by the split that just ran; kept for its storage
   std::uint32_t blocks_total_ = 0, blocks_ended_ = 0, resident_ = 0;

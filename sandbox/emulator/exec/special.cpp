@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sandbox/emulator/exec/block.h"
+#include "sandbox/emulator/exec/cluster.h"
 #include "sandbox/emulator/exec/grid.h"
 #include "sandbox/emulator/exec/warp.h"
 
@@ -28,6 +29,11 @@ std::uint64_t warp_index(const Thread& t) { return t.warp.index; }
 std::uint64_t block_warps(const Thread& t) { return (t.warp.block->threads + 31) / 32; }
 std::uint64_t sm_index(const Thread& t) { return t.warp.block->index % static_cast<std::uint32_t>(t.warp.grid->sms); }
 std::uint64_t sm_count(const Thread& t) { return static_cast<std::uint64_t>(t.warp.grid->sms); }
+std::uint64_t cluster_rank(const Thread& t) { return rank_in_cluster(*t.warp.block); }
+std::uint64_t cluster_size(const Thread& t) { return t.warp.grid->shape.cluster; }
+std::uint64_t cluster_index(const Thread& t) { return t.warp.block->index / t.warp.grid->shape.cluster; }
+std::uint64_t cluster_count(const Thread& t) { return t.warp.grid->shape.grid / t.warp.grid->shape.cluster; }
+std::uint64_t has_clusters(const Thread& t) { return t.warp.grid->shape.cluster > 1; }
 std::uint64_t lanes_equal(const Thread& t) { return 1u << t.lane; }
 std::uint64_t lanes_below(const Thread& t) { return (1u << t.lane) - 1; }
 std::uint64_t lanes_up_to(const Thread& t) { return lanes_below(t) | 1u << t.lane; }
@@ -70,12 +76,12 @@ constexpr std::array kSpecials = std::to_array<Special>({
     {"%envreg1", workspace_high},     {"%envreg2", workspace_low},       {"%dynamic_smem_size", dynamic_shared},
     {"%total_smem_size", total_shared}, {"%clock", cycles_low},          {"%clock_hi", cycles_high},
     {"%clock64", cycles},             {"%globaltimer", nanoseconds},     {"%globaltimer_lo", nanoseconds_low},
-    {"%globaltimer_hi", nanoseconds_high}, {"%is_explicit_cluster", zero}, {"%clusterid.x", block_index},
-    {"%clusterid.y", zero},           {"%clusterid.z", zero},            {"%nclusterid.x", grid_blocks},
-    {"%nclusterid.y", one},           {"%nclusterid.z", one},            {"%cluster_ctaid.x", zero},
-    {"%cluster_ctaid.y", zero},       {"%cluster_ctaid.z", zero},        {"%cluster_nctaid.x", one},
-    {"%cluster_nctaid.y", one},       {"%cluster_nctaid.z", one},        {"%cluster_ctarank", zero},
-    {"%cluster_nctarank", one},
+    {"%globaltimer_hi", nanoseconds_high}, {"%is_explicit_cluster", has_clusters}, {"%clusterid.x", cluster_index},
+    {"%clusterid.y", zero},           {"%clusterid.z", zero},            {"%nclusterid.x", cluster_count},
+    {"%nclusterid.y", one},           {"%nclusterid.z", one},            {"%cluster_ctaid.x", cluster_rank},
+    {"%cluster_ctaid.y", zero},       {"%cluster_ctaid.z", zero},        {"%cluster_nctaid.x", cluster_size},
+    {"%cluster_nctaid.y", one},       {"%cluster_nctaid.z", one},        {"%cluster_ctarank", cluster_rank},
+    {"%cluster_nctarank", cluster_size},
 });
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Join {
   Join* outer = nullptr;
 };
 
-enum class SplitState : std::uint8_t { ready, parked, warp_sync, block_barrier };
+enum class SplitState : std::uint8_t { ready, parked, warp_sync, block_barrier, cluster_barrier };
 
 struct Split {
   WarpRun* warp = nullptr;
@@ -29,7 +29,7 @@ struct Split {
   std::uint32_t mask = 0;        // lanes
   SplitState state = SplitState::ready;
   Join* join = nullptr;          // the innermost one that these lanes go to
-  std::uint32_t members = 0;     // warp_sync: the membermask waited for
+  std::uint32_t members = 0;     // warp_sync: the membermask waited for; cluster_barrier: the lanes that wait
   unsigned barrier = 0;          // block_barrier: its number
   unsigned idle_wakes = 0;       // parked: how often it was let go because nothing else could run
   PollLog polls;
@@ -39,6 +39,7 @@ struct WarpRun {
   Warp warp;
   std::vector<std::unique_ptr<Split>> splits;  // those that live
   std::vector<std::unique_ptr<Join>> joins;
+  std::uint32_t cluster_arrivals[32] = {};  // by lane: cluster barrier's generation + 1 that it arrived at and did not wait for; 0 none
 };
 
 // The split's lanes have come to its innermost joins at `pc`. False: they wait there, and the split is gone.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "sandbox/emulator/program/program.h"
@@ -48,7 +49,7 @@ struct Warp {
 };
 
 // Reported by an operation that cannot go on (misuse such as a bad membermask); the launch stops after it.
-void report_fault(Warp& warp, const DecodedOp& op, std::uint32_t lanes, const char* what);
+void report_fault(Warp& warp, const DecodedOp& op, std::uint32_t lanes, const std::string& what);
 
 // trap: the launch stops after it.
 void report_trap(Warp& warp, const DecodedOp& op, std::uint32_t lanes);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sandbox/emulator/exec/block.h"
+#include "sandbox/emulator/exec/cluster.h"
 
 namespace onelaunch::emu {
 namespace {
@@ -18,84 +19,76 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-struct Wrong {
-  Fault::Kind kind;
-  std::string what;
+// What is asked for: `alignment` is that of the address.
+struct Asked {
+  unsigned bytes, alignment, lane;
+  Access access;
 };
 
-void report(Warp& warp, const DecodedOp& op, const Wrong& wrong, unsigned bytes, unsigned lane) {
+Place refuse(Warp& warp, const DecodedOp& op, Fault::Kind kind, const Asked& asked, const std::string& what) {
   FaultLog& faults = warp.grid->faults;
-  faults.add(wrong.kind, op.site,
-             faults.place(op.site) + ": " + wrong.what + ", " + std::to_string(bytes) + " bytes; block " +
-                 std::to_string(warp.block->index) + " warp " + std::to_string(warp.index) + " lane " + std::to_string(lane));
-}
-
-Place refuse(Warp& warp, const DecodedOp& op, Fault::Kind kind, unsigned bytes, unsigned lane, std::string what) {
-  if (warp.grid->faults.is_new(kind, op.site)) report(warp, op, {kind, std::move(what)}, bytes, lane);
+  if (!faults.is_new(kind, op.site)) return {};
+  faults.add(kind, op.site,
+             faults.place(op.site) + ": " + what + ", " + std::to_string(asked.bytes) + " bytes; block " +
+                 std::to_string(warp.block->index) + " warp " + std::to_string(warp.index) + " lane " + std::to_string(asked.lane));
   return {};
 }
 
-Place place_in_shared(Warp& warp, const DecodedOp& op, std::uint64_t address, unsigned bytes, unsigned lane) {
+Place place_in_shared(Warp& warp, const DecodedOp& op, std::uint64_t address, const Asked& asked) {
   const std::uint64_t offset = address & kOffsetMask;
-  const Block& block = *warp.block;
-  if ((address >> 24) > 1) {  // rank 0 is the own block, rank + 1 what mapa gives
-    return refuse(warp, op, Fault::Kind::wrong_space, bytes, lane, hex(address) + " is not a shared address");
+  Block* const home = address >> 32 == 0 ? shared_home(*warp.block, static_cast<std::uint32_t>(address)) : nullptr;
+  if (!home) return refuse(warp, op, Fault::Kind::wrong_space, asked, hex(address) + " is not a shared address");
+  if (!home->has_shared()) {
+    return refuse(warp, op, Fault::Kind::wrong_space, asked,
+                  "shared memory of block " + std::to_string(home->index) + ", which has ended: a cluster barrier must keep it alive");
   }
-  if (offset % bytes) {
-    return refuse(warp, op, Fault::Kind::misaligned, bytes, lane, "misaligned shared address " + hex(offset));
-  }
-  if (offset < kSharedStart || offset + bytes > block.shared_end) {
-    return refuse(warp, op, Fault::Kind::out_of_bounds, bytes, lane,
+  if (offset % asked.alignment) return refuse(warp, op, Fault::Kind::misaligned, asked, "misaligned shared address " + hex(offset));
+  if (offset < kSharedStart || offset + asked.bytes > home->shared_end) {
+    return refuse(warp, op, Fault::Kind::out_of_bounds, asked,
                   "shared memory byte " + std::to_string(static_cast<std::int64_t>(offset) - kSharedStart) +
-                      " is outside the block's " + std::to_string(block.shared_end - kSharedStart) + " bytes");
+                      " is outside the block's " + std::to_string(home->shared_end - kSharedStart) + " bytes");
   }
-  return {block.shared + offset, 4, MemorySpace::shared, nullptr};
+  return {home->shared + offset, 4, MemorySpace::shared, nullptr, home};
 }
 
-Place place_in_local(Warp& warp, const DecodedOp& op, std::uint64_t offset, unsigned bytes, unsigned lane) {
-  if (offset % bytes) {
-    return refuse(warp, op, Fault::Kind::misaligned, bytes, lane, "misaligned local address " + hex(offset));
-  }
-  if (offset + bytes > warp.grid->program.local_bytes || offset + bytes < offset) {
-    return refuse(warp, op, Fault::Kind::out_of_bounds, bytes, lane,
+Place place_in_local(Warp& warp, const DecodedOp& op, std::uint64_t offset, const Asked& asked) {
+  if (offset % asked.alignment) return refuse(warp, op, Fault::Kind::misaligned, asked, "misaligned local address " + hex(offset));
+  if (offset + asked.bytes > warp.grid->program.local_bytes || offset + asked.bytes < offset) {
+    return refuse(warp, op, Fault::Kind::out_of_bounds, asked,
                   "local memory byte " + std::to_string(static_cast<std::int64_t>(offset)) + " is outside the thread's " +
                       std::to_string(warp.grid->program.local_bytes) + " bytes");
   }
-  return {warp.local + (offset / 4) * 128 + lane * 4 + offset % 4, 128, MemorySpace::local, nullptr};
+  return {warp.local + (offset / 4) * 128 + asked.lane * 4 + offset % 4, 128, MemorySpace::local, nullptr, nullptr};
 }
 
-Place place_in_params(Warp& warp, const DecodedOp& op, std::uint64_t offset, unsigned bytes, unsigned lane, Access access) {
+Place place_in_params(Warp& warp, const DecodedOp& op, std::uint64_t offset, const Asked& asked) {
   const std::span<const std::byte> params = warp.grid->params;
-  if (access == Access::write) {
-    return refuse(warp, op, Fault::Kind::read_only_write, bytes, lane, "the kernel's parameters are read-only");
+  if (asked.access == Access::write) {
+    return refuse(warp, op, Fault::Kind::read_only_write, asked, "the kernel's parameters are read-only");
   }
-  if (offset % bytes) {
-    return refuse(warp, op, Fault::Kind::misaligned, bytes, lane, "misaligned parameter offset " + hex(offset));
-  }
-  if (offset + bytes > params.size() || offset + bytes < offset) {
-    return refuse(warp, op, Fault::Kind::out_of_bounds, bytes, lane,
+  if (offset % asked.alignment) return refuse(warp, op, Fault::Kind::misaligned, asked, "misaligned parameter offset " + hex(offset));
+  if (offset + asked.bytes > params.size() || offset + asked.bytes < offset) {
+    return refuse(warp, op, Fault::Kind::out_of_bounds, asked,
                   "parameter byte " + std::to_string(offset) + " is outside the " + std::to_string(params.size()) + " given");
   }
-  return {const_cast<std::byte*>(params.data()) + offset, 4, MemorySpace::param, nullptr};
+  return {const_cast<std::byte*>(params.data()) + offset, 4, MemorySpace::param, nullptr, nullptr};
 }
 
-Place place_in_global(Warp& warp, const DecodedOp& op, std::uint64_t address, unsigned bytes, unsigned lane, Access access) {
+Place place_in_global(Warp& warp, const DecodedOp& op, std::uint64_t address, const Asked& asked) {
   Grid& grid = *warp.grid;
   if (address & kWindowMask) {
     const char* const window = address >> 48 == kSharedWindow >> 48 ? " is a shared address" : " is not a global address";
-    return refuse(warp, op, Fault::Kind::wrong_space, bytes, lane, hex(address) + window);
+    return refuse(warp, op, Fault::Kind::wrong_space, asked, hex(address) + window);
   }
   Allocation* const allocation = grid.memory.find(address);
-  if (!allocation || address + bytes > allocation->end) {
-    return refuse(warp, op, Fault::Kind::out_of_bounds, bytes, lane, "out of bounds at " + grid.memory.describe(address));
+  if (!allocation || address + asked.bytes > allocation->end) {
+    return refuse(warp, op, Fault::Kind::out_of_bounds, asked, "out of bounds at " + grid.memory.describe(address));
   }
-  if (address % bytes) {
-    return refuse(warp, op, Fault::Kind::misaligned, bytes, lane, "misaligned address in " + grid.memory.describe(address));
+  if (address % asked.alignment) return refuse(warp, op, Fault::Kind::misaligned, asked, "misaligned address in " + grid.memory.describe(address));
+  if (asked.access == Access::write && allocation->read_only) {
+    return refuse(warp, op, Fault::Kind::read_only_write, asked, "write to read-only " + grid.memory.describe(address));
   }
-  if (access == Access::write && allocation->read_only) {
-    return refuse(warp, op, Fault::Kind::read_only_write, bytes, lane, "write to read-only " + grid.memory.describe(address));
-  }
-  return {reinterpret_cast<std::byte*>(address), 4, MemorySpace::global, allocation};
+  return {reinterpret_cast<std::byte*>(address), 4, MemorySpace::global, allocation, nullptr};
 }
 
 // Registers of element j of a load or store.
@@ -134,22 +127,28 @@ std::uint64_t lane_address(const Warp& warp, const DecodedOp& op, AccessForm for
   return static_cast<std::uint32_t>(warp.row<std::uint32_t>(op.a)[lane] + op.imm);
 }
 
-Place place_of(Warp& warp, const DecodedOp& op, MemorySpace space, std::uint64_t address, unsigned bytes, unsigned lane,
-               Access access) {
+Place place_of_run(Warp& warp, const DecodedOp& op, MemorySpace space, std::uint64_t address, unsigned bytes,
+                   unsigned alignment, unsigned lane, Access access) {
+  const Asked asked{bytes, alignment, lane, access};
   if (space == MemorySpace::generic) {
     switch (address & kWindowMask) {
-      case kSharedWindow: return place_in_shared(warp, op, address & ~kWindowMask, bytes, lane);
-      case kLocalWindow: return place_in_local(warp, op, address & ~kWindowMask, bytes, lane);
-      case kParamWindow: return place_in_params(warp, op, address & ~kWindowMask, bytes, lane, access);
-      default: return place_in_global(warp, op, address, bytes, lane, access);
+      case kSharedWindow: return place_in_shared(warp, op, address & ~kWindowMask, asked);
+      case kLocalWindow: return place_in_local(warp, op, address & ~kWindowMask, asked);
+      case kParamWindow: return place_in_params(warp, op, address & ~kWindowMask, asked);
+      default: return place_in_global(warp, op, address, asked);
     }
   }
   switch (space) {
-    case MemorySpace::shared: return place_in_shared(warp, op, address, bytes, lane);
-    case MemorySpace::local: return place_in_local(warp, op, address, bytes, lane);
-    case MemorySpace::param: return place_in_params(warp, op, address, bytes, lane, access);
-    default: return place_in_global(warp, op, address, bytes, lane, access);
+    case MemorySpace::shared: return place_in_shared(warp, op, address, asked);
+    case MemorySpace::local: return place_in_local(warp, op, address, asked);
+    case MemorySpace::param: return place_in_params(warp, op, address, asked);
+    default: return place_in_global(warp, op, address, asked);
   }
+}
+
+Place place_of(Warp& warp, const DecodedOp& op, MemorySpace space, std::uint64_t address, unsigned bytes, unsigned lane,
+               Access access) {
+  return place_of_run(warp, op, space, address, bytes, bytes, lane, access);
 }
 
 void copy_in(const Place& from, void* to, unsigned bytes) {
@@ -264,7 +263,7 @@ void load_carefully(Warp& warp, const DecodedOp& op, std::uint32_t mask) {
     std::memset(raw, 0xff, sizeof raw);
     if (place.data) copy_in(place, raw, op.bytes);
     if (place.data && place.space == MemorySpace::shared) {
-      offsets[lane] = static_cast<std::uint32_t>(place.data - warp.block->shared), shared |= 1u << lane;
+      offsets[lane] = static_cast<std::uint32_t>(place.data - place.home->shared), shared |= 1u << lane;
     }
     if (place.allocation && address / kSectorBytes != last_sector) {
       missed += touch(warp, *place.allocation, address, op.bytes, Access::read);
@@ -292,7 +291,7 @@ void store_carefully(Warp& warp, const DecodedOp& op, std::uint32_t mask) {
     if (!place.data) return;
     copy_out(place, raw, op.bytes);
     if (place.space == MemorySpace::local) return;
-    if (place.space == MemorySpace::shared) offsets[lane] = static_cast<std::uint32_t>(place.data - warp.block->shared), shared |= 1u << lane;
+    if (place.space == MemorySpace::shared) offsets[lane] = static_cast<std::uint32_t>(place.data - place.home->shared), shared |= 1u << lane;
     if (place.allocation) touch(warp, *place.allocation, address, op.bytes, Access::write);
     if (place.allocation && form.strong) stamp_store(warp, op, address, lane);
     note_written(warp, reinterpret_cast<std::uint64_t>(place.data), op.bytes);

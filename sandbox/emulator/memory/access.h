@@ -20,11 +20,15 @@ struct Place {
   unsigned word_stride = 4;
   MemorySpace space = MemorySpace::global;
   Allocation* allocation = nullptr;  // of global memory
+  Block* home = nullptr;             // of shared memory: whose it is
 };
 
 std::uint64_t lane_address(const Warp& warp, const DecodedOp& op, AccessForm form, unsigned lane);
 Place place_of(Warp& warp, const DecodedOp& op, MemorySpace space, std::uint64_t address, unsigned bytes, unsigned lane,
                Access access);
+// The same for a run of bytes whose size says nothing of its alignment.
+Place place_of_run(Warp& warp, const DecodedOp& op, MemorySpace space, std::uint64_t address, unsigned bytes,
+                   unsigned alignment, unsigned lane, Access access);
 void copy_in(const Place& from, void* to, unsigned bytes);
 void copy_out(const Place& to, const void* from, unsigned bytes);
 

@@ -2,6 +2,7 @@
 #include <bit>
 #include <span>
 
+#include "sandbox/emulator/async/rows.h"
 #include "sandbox/emulator/memory/access.h"
 #include "sandbox/emulator/memory/load_store.h"
 #include "sandbox/emulator/memory/modifiers.h"
@@ -83,6 +84,7 @@ Result<DecodedOp> decode_load(DecodeContext& context, const LoweredInstruction& 
 }
 
 Result<DecodedOp> decode_store(DecodeContext& context, const LoweredInstruction& instruction, Modifiers& modifiers) {
+  if (modifiers.take("async")) return decode_async_store(context, instruction, modifiers);
   if (instruction.operands.size() < 2) return invalid("expects an address and a value");
   const std::span<const LoweredOperand> elements = elements_of(instruction.operands[1]);
   Result<AccessForm> form = take_form(modifiers, elements);

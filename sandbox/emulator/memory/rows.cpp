@@ -1,5 +1,7 @@
 #include "sandbox/emulator/memory/rows.h"
 
+#include "sandbox/emulator/async/rows.h"
+
 namespace onelaunch::emu {
 
 std::span<const OpcodeRow> memory_rows() {
@@ -12,6 +14,7 @@ std::span<const OpcodeRow> memory_rows() {
       {"cvta", decode_cvta, "AddressSpaces"},
       {"isspacep", decode_isspacep, "AddressSpaces"},
       {"mapa", decode_mapa, "AddressSpaces"},
+      {"getctarank", decode_getctarank, "AddressSpaces"},
       {"prefetch", decode_hint, "Hints"},
       {"prefetchu", decode_hint, "Hints"},
       {"applypriority", decode_hint, "Hints"},
@@ -20,6 +23,7 @@ std::span<const OpcodeRow> memory_rows() {
       {"ldmatrix", decode_ldmatrix, "Matrices"},
       {"stmatrix", decode_stmatrix, "Matrices"},
       {"cp", decode_copy, "AsyncCopies"},
+      {"mbarrier", decode_mbarrier, "Mbarriers"},
   };
   return kRows;
 }

@@ -11,10 +11,10 @@ Result<DecodedOp> decode_atomic(DecodeContext&, const LoweredInstruction&, Modif
 Result<DecodedOp> decode_cvta(DecodeContext&, const LoweredInstruction&, Modifiers&);
 Result<DecodedOp> decode_isspacep(DecodeContext&, const LoweredInstruction&, Modifiers&);
 Result<DecodedOp> decode_mapa(DecodeContext&, const LoweredInstruction&, Modifiers&);
+Result<DecodedOp> decode_getctarank(DecodeContext&, const LoweredInstruction&, Modifiers&);
 Result<DecodedOp> decode_hint(DecodeContext&, const LoweredInstruction&, Modifiers&);     // prefetch and the like
 Result<DecodedOp> decode_createpolicy(DecodeContext&, const LoweredInstruction&, Modifiers&);
 Result<DecodedOp> decode_ldmatrix(DecodeContext&, const LoweredInstruction&, Modifiers&);
 Result<DecodedOp> decode_stmatrix(DecodeContext&, const LoweredInstruction&, Modifiers&);
-Result<DecodedOp> decode_copy(DecodeContext&, const LoweredInstruction&, Modifiers&);     // cp.async
 
 }  // namespace onelaunch::emu

@@ -29,7 +29,7 @@ using BlockPhases = std::deque<BlockPhase>;
 
 // Fixed costs in cycles of the SM clock that the interpreter adds to a warp's dependent chain as it goes.
 struct ChainCosts {
-  std::uint32_t dram_cycles = 646, l2_cycles = 280, l1_cycles = 40, block_barrier_cycles = 30, atomic_cycles = 519;
+  std::uint32_t dram_cycles = 646, l2_cycles = 280, l1_cycles = 40, block_barrier_cycles = 30, cluster_barrier_cycles = 475, atomic_cycles = 519;
 };
 
 // Which sectors of a page the L2 holds (approximately: a page untouched for long is forgotten), and which are dirty.

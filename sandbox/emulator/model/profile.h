@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace onelaunch::emu {
 
@@ -10,6 +11,7 @@ struct DeviceProfile {
   std::string name;                      // "H200"
   std::string target;                    // "sm_90a"
   int sms = 132;
+  std::vector<int> gpc_sms = {18, 18, 18, 18, 18, 16, 16, 10};  // a cluster lies within one of these groups of SMs
   int threads_per_sm = 2048, threads_per_block = 1024, blocks_per_sm = 32, registers_per_sm = 65536;
   int registers_per_thread = 255;
   std::size_t shared_per_sm = 233472, shared_per_block = 232448, shared_reserved_per_block = 1024;

@@ -205,12 +205,12 @@ Result<std::shared_ptr<const Program>> decode(std::shared_ptr<const ptx::Module>
                                               const SymbolAddresses& symbols) {
   const ptx::Function* const entry = module->find(name);
   if (entry == nullptr || !entry->entry) return invalid("the module has no entry " + name);
-  if (entry->cluster_blocks > 1) return invalid("entry " + name + ": clusters are not implemented");
   auto program = std::make_shared<Program>();
   program->module = std::move(module);
   program->name = name;
   program->threads_max = entry->threads_max;
   program->blocks_per_sm_min = entry->blocks_per_sm_min;
+  program->cluster_blocks = entry->cluster_blocks;
   if (const auto filled = fill(*program, *entry, symbols); !filled) return because(filled.error(), "entry " + name);
   return std::shared_ptr<const Program>(std::move(program));
 }

@@ -95,7 +95,22 @@ class Lowering {
     if (is_identity(result)) result.opcode = "mov";
     if (result.opcode == "mov" && source.opcode == "cvta") result.modifiers = {"b64"};
     narrow_source(result);
+    if (result.opcode == "mov" && result.has("b128")) return add_halves(result);
     kernel_.instructions.push_back(std::move(result));
+    return {};
+  }
+
+  // A 128-bit register is two rows, so that its copy is two copies.
+  Result<void> add_halves(const KernelInstruction& whole) {
+    for (const KernelOperand& operand : whole.operands) {
+      if (operand.elements.size() != 2) return tl::unexpected<Error>(refusal(whole, "mov.b128 expects 128-bit registers or pairs of 64-bit ones"));
+    }
+    for (const std::size_t half : {0, 1}) {
+      KernelInstruction part = whole;
+      part.modifiers = {"b64"};
+      for (KernelOperand& operand : part.operands) operand = KernelOperand(operand.elements[half]);
+      kernel_.instructions.push_back(std::move(part));
+    }
     return {};
   }
 

@@ -95,6 +95,7 @@ struct Program {
   std::uint32_t local_bytes = 0;            // per thread
   int threads_max = 0;
   int blocks_per_sm_min = 0;
+  int cluster_blocks = 0;                   // declared; 0: none
   // Addresses of module variables (.global, .const) are assigned at load: see LoadedModule.
 };
 

@@ -34,7 +34,7 @@ std::vector<std::string>& bench::faults() {
   return list;
 }
 
-void report_fault(Warp&, const DecodedOp&, std::uint32_t, const char* what) { bench::faults().push_back(what); }
+void report_fault(Warp&, const DecodedOp&, std::uint32_t, const std::string& what) { bench::faults().push_back(what); }
 
 std::uint64_t special_register(const Warp&, std::uint32_t which, std::uint32_t lane) {
   return which == 1 ? lane : (std::uint64_t{which} << 33) + lane;

@@ -33,8 +33,8 @@ TEST(Decode, RefusesWhatIsNotImplementedByNameAndLine) {
   EXPECT_NE(modifier.find("quickly"), std::string::npos) << modifier;
   const std::string undeclared = refusal("add.s32 %r20, %r1, 1;");
   EXPECT_NE(undeclared.find("%r20"), std::string::npos) << undeclared;
-  const std::string bulk = refusal("cp.async.bulk.commit_group;");
-  EXPECT_NE(bulk.find("bulk"), std::string::npos) << bulk;
+  const std::string tensor = refusal("cp.async.bulk.prefetch.tensor.1d.L2.global [%rd1];");
+  EXPECT_NE(tensor.find("tensor maps"), std::string::npos) << tensor;
 }
 
 TEST(Decode, RefusesCallsOfFunctionsThatNobodyDefines) {

@@ -36,10 +36,5 @@ TEST(Refusals, OfUnreachableCodeAreNotMade) { EXPECT_EQ(refused("ret; tex.2d %r1
 
 TEST(Refusals, NameAnEntryThatIsNotThere) { EXPECT_EQ(refusal_of(".func k() { ret; }"), "the module has no entry k"); }
 
-TEST(Refusals, NameClusters) {
-  EXPECT_EQ(refusal_of(".visible .entry k() .reqnctapercluster 2, 1, 1 { ret; }"),
-            "entry k: clusters are not implemented");
-}
-
 }  // namespace
 }  // namespace onelaunch::emu
