@@ -20,6 +20,8 @@ struct SessionStart {
   std::optional<std::uint64_t> budget_tokens;
   std::optional<std::uint64_t> session_seed;  // only when the user fixed it; else secret until session_end
   std::string containment, rules;
+  // measured: at most this chance that the session keeps any candidate which is no faster
+  std::optional<double> error_rate = {};
 };
 struct DeviceSeen {
   static constexpr const char* type = "device";
@@ -39,6 +41,8 @@ struct Noise {
   bool modelled = true;
   double half_width = 0;   // of the A/A log-ratio, as a fraction
   int n = 0;
+  int workers = 0;         // fresh ones, each with its own seeds
+  std::optional<double> worker_sd = {};  // of their answers, as a fraction
 };
 struct ContextTime {
   std::int64_t context = 0;
@@ -128,11 +132,17 @@ struct Measurement {
   int n = 0;
   std::vector<double> raw;                // us of each chain, per token
   std::vector<Phase> phases;
-  // What was timed: "primary" is the score; "strict", "token_loop", "wall", "enqueue", "cold_l2" stand beside it.
+  // What was timed: "primary" is the score; "strict", "token_loop", "wall", "enqueue", "cold_l2" stand beside it;
+  // "paired" samples were taken in turns with those of another kernel.
   std::string timing = "primary";
   std::optional<int> launches = {};       // per token, counted
   std::optional<double> sm_clock_mhz = {}, power_w = {}, temperature_c = {};
   std::string throttle = {};              // reasons, empty when none
+  std::optional<double> sm_clock_mhz_high = {}, memory_clock_mhz = {};
+  std::optional<int> worker = {};         // paired: 0 the first, which screens; from 1 those that confirm
+  std::string against = {};               // paired: id of the other kernel
+  std::vector<double> raw_against = {};   // paired: its samples, i-th with i-th
+  std::optional<int> discarded = {};      // paired: pairs left out of the medians
 };
 struct Decision {
   static constexpr const char* type = "decision";
@@ -143,6 +153,8 @@ struct Decision {
   int n = 0;
   std::string incumbent;                  // id it was compared with
   std::string reason;
+  std::optional<int> workers = {}, discarded = {};  // measured: workers that confirmed; pairs left out
+  std::optional<double> screen_ratio = {}, screen_low = {}, screen_high = {};  // what the first worker said
 };
 struct Checkpoint {
   static constexpr const char* type = "checkpoint";
@@ -182,6 +194,7 @@ struct Regrade {
   std::vector<ContextTime> times;
   double us = 0;
   std::optional<std::uint64_t> seed = {}; // of its fresh weights
+  std::string quarantine = {};            // why its times cannot be true; empty: nothing says so
 };
 struct SessionEnd {
   static constexpr const char* type = "session_end";
@@ -193,6 +206,7 @@ struct SessionEnd {
   int decisions = 0, kept = 0;
   std::map<std::string, double> attribution_s;  // model compile gate measure lock_wait provider_retry tool idle
   std::optional<std::uint64_t> session_seed = {};  // what the weights came from, now that it may be known
+  std::optional<double> experiments_per_hour = {}, decision_s_median = {};
 };
 
 using Event = std::variant<SessionStart, DeviceSeen, Ceilings, Noise, Baseline, Control, ModelRequest, ModelResponse,

@@ -36,8 +36,8 @@ inline constexpr std::array<std::string_view, 3> kDecisions{"keep", "revert", "q
 inline constexpr std::array<std::string_view, 7> kOutcomes{"passed",  "compile_failed", "refused", "wrong_answer",
                                                            "faulted", "timed_out",      "crashed"};
 inline constexpr std::array<std::string_view, 2> kInputs{"nominal", "strict"};
-inline constexpr std::array<std::string_view, 6> kTimings{"primary", "strict",  "token_loop",
-                                                          "wall",    "enqueue", "cold_l2"};
+inline constexpr std::array<std::string_view, 7> kTimings{"primary", "strict",  "token_loop", "wall",
+                                                          "enqueue", "cold_l2", "paired"};
 inline constexpr std::array<std::string_view, 5> kEndings{"cap", "finished", "interrupted", "budget", "error"};
 
 template <class T, class E>
@@ -64,6 +64,7 @@ void fields(V& v, T& e) {
   v("target", e.target, kMay), v("wall_s", e.wall_s, kMust), v("reserve_s", e.reserve_s, kMay);
   v("min_gain", e.min_gain, kMay), v("budget_usd", e.budget_usd, kMay), v("budget_tokens", e.budget_tokens, kMay);
   v("session_seed", e.session_seed, kMay), v("containment", e.containment, kMay), v("rules", e.rules, kMay);
+  v("error_rate", e.error_rate, kMay);
 }
 template <class V, Of<DeviceSeen> T>
 void fields(V& v, T& e) {
@@ -78,6 +79,7 @@ void fields(V& v, T& e) {
 template <class V, Of<Noise> T>
 void fields(V& v, T& e) {
   v("modelled", e.modelled, kMust), v("half_width", e.half_width, kMust), v("n", e.n, kMay);
+  v("workers", e.workers, kMay), v("worker_sd", e.worker_sd, kMay);
 }
 template <class V, Of<Baseline> T>
 void fields(V& v, T& e) {
@@ -135,12 +137,17 @@ void fields(V& v, T& e) {
   v("us_high", e.us_high, kMay), v("n", e.n, kMay), v("raw", e.raw, kMay), v("phases", e.phases, kMay);
   v("launches", e.launches, kMay), v("sm_clock_mhz", e.sm_clock_mhz, kMay), v("power_w", e.power_w, kMay);
   v("temperature_c", e.temperature_c, kMaySigned), v("throttle", e.throttle, kMay);
+  v("sm_clock_mhz_high", e.sm_clock_mhz_high, kMay), v("memory_clock_mhz", e.memory_clock_mhz, kMay);
+  v("worker", e.worker, kMay), v("against", e.against, kMay), v("raw_against", e.raw_against, kMay);
+  v("discarded", e.discarded, kMay);
 }
 template <class V, Of<Decision> T>
 void fields(V& v, T& e) {
   v("candidate", e.candidate, kMust), v("verdict", e.verdict, must_be(kDecisions));
   v("outcome", e.outcome, must_be(kOutcomes)), v("us", e.us, kMay), v("ratio", e.ratio, kMay), v("low", e.low, kMay);
   v("high", e.high, kMay), v("n", e.n, kMay), v("incumbent", e.incumbent, kMay), v("reason", e.reason, kMay);
+  v("workers", e.workers, kMay), v("discarded", e.discarded, kMay), v("screen_ratio", e.screen_ratio, kMay);
+  v("screen_low", e.screen_low, kMay), v("screen_high", e.screen_high, kMay);
 }
 template <class V, Of<Checkpoint> T>
 void fields(V& v, T& e) {
@@ -171,7 +178,7 @@ void fields(V& v, T& e) {
 template <class V, Of<Regrade> T>
 void fields(V& v, T& e) {
   v("candidate", e.candidate, kMust), v("outcome", e.outcome, must_be(kOutcomes)), v("kind", e.kind, must_be(kKinds));
-  v("times", e.times, kMay), v("us", e.us, kMay), v("seed", e.seed, kMay);
+  v("times", e.times, kMay), v("us", e.us, kMay), v("seed", e.seed, kMay), v("quarantine", e.quarantine, kMay);
 }
 template <class V, Of<SessionEnd> T>
 void fields(V& v, T& e) {
@@ -179,6 +186,7 @@ void fields(V& v, T& e) {
   v("best_us", e.best_us, kMay), v("over_seed", e.over_seed, kMay), v("over_baseline", e.over_baseline, kMay);
   v("baseline", e.baseline, kMay), v("decisions", e.decisions, kMay), v("kept", e.kept, kMay);
   v("attribution_s", e.attribution_s, kMay), v("session_seed", e.session_seed, kMay);
+  v("experiments_per_hour", e.experiments_per_hour, kMay), v("decision_s_median", e.decision_s_median, kMay);
 }
 
 }  // namespace onelaunch::traces

@@ -142,7 +142,8 @@ const Baseline* SessionState::baseline() const {
 }
 
 bool SessionState::verified() const {
-  return regrade && !best.empty() && regrade->candidate == best && regrade->outcome == "passed";
+  return regrade && !best.empty() && regrade->candidate == best && regrade->outcome == "passed" &&
+         regrade->quarantine.empty();
 }
 
 std::optional<double> score_of(const std::vector<ContextTime>& times) {

@@ -29,9 +29,11 @@ void add_candidate_events(std::vector<Event>& events, const std::string& blob) {
   events.push_back(Measurement{.candidate = "c17", .kind = "measured", .context = 96, .us_median = 80.5, .us_low = 80.25,
                                .us_high = 81, .n = 2, .raw = {80.5, 81}, .phases = kPhases, .timing = "cold_l2",
                                .launches = 1, .sm_clock_mhz = 1980, .power_w = 512.5, .temperature_c = -4.5,
-                               .throttle = "power"});
+                               .throttle = "power", .sm_clock_mhz_high = 1995, .memory_clock_mhz = 3201, .worker = 1,
+                               .against = "c3", .raw_against = {82, 81.5}, .discarded = 3});
   events.push_back(Decision{.candidate = "c17", .verdict = "quarantine", .outcome = "wrong_answer", .us = 80.5,
-                            .ratio = 1.01, .low = 1.005, .high = 1.015, .n = 5, .incumbent = "c3", .reason = "too fast"});
+                            .ratio = 1.01, .low = 1.005, .high = 1.015, .n = 5, .incumbent = "c3", .reason = "too fast",
+                            .workers = 5, .discarded = 2, .screen_ratio = 1.02, .screen_low = 1.01, .screen_high = 1.03});
   events.push_back(Checkpoint{.candidate = "c17", .source_sha256 = blob, .cubin_sha256 = some_hash('b'), .us = 80.5});
   events.push_back(Profile{.candidate = "c17", .context = 96, .phases = kPhases});
 }
@@ -91,12 +93,13 @@ std::vector<Event> full_events(const std::string& blob) {
   events.push_back(SessionStart{.harness_version = "0.1.0", .task = "kimi_linear_decode", .variant = "tiny",
                                 .task_sha256 = some_hash('c'), .agent = "tuner", .device = "emu", .target = "sm_90a",
                                 .wall_s = 10800, .reserve_s = 540, .min_gain = 0.003, .budget_usd = 12.5,
-                                .budget_tokens = 1000000, .session_seed = 42, .containment = "landlock", .rules = "rules/1"});
+                                .budget_tokens = 1000000, .session_seed = 42, .containment = "landlock", .rules = "rules/1",
+                                .error_rate = 0.05});
   events.push_back(DeviceSeen{.kind = "cuda", .name = "NVIDIA H200", .uuid = "GPU-1", .target = "sm_90a",
                               .nvrtc_version = "12.4", .sms = 132, .driver_version = "570.1"});
   events.push_back(Ceilings{.stream_tb_s = 4.71, .grid_barrier_us = 1.5, .launch_us = 3.25, .modelled = false,
                             .floors = {{.context = 2048, .bytes = 243370000, .us = 51.7}}});
-  events.push_back(Noise{.modelled = false, .half_width = 0.0004, .n = 40});
+  events.push_back(Noise{.modelled = false, .half_width = 0.0004, .n = 40, .workers = 5, .worker_sd = 0.0003});
   events.push_back(Baseline{.name = "eager", .kind = "measured", .times = kTimes, .launches = 41, .correct = true});
   events.push_back(Control{.name = "zeros", .failed_as_it_must = true, .outcome = "wrong_answer"});
   add_model_events(events, blob);
@@ -105,10 +108,12 @@ std::vector<Event> full_events(const std::string& blob) {
   events.push_back(Wait{.what = "device lock", .seconds = 2.5});
   events.push_back(InfraError{.what = "the worker would not start", .candidate = "c17"});
   events.push_back(Resume{.previous_uuid = "GPU-1", .uuid = "GPU-2", .spent_s = 61.5, .recovered_events = 19, .torn_line = true});
-  events.push_back(Regrade{.candidate = "c17", .outcome = "passed", .kind = "measured", .times = kTimes, .us = 80.5, .seed = 77});
+  events.push_back(Regrade{.candidate = "c17", .outcome = "passed", .kind = "measured", .times = kTimes, .us = 80.5, .seed = 77,
+                           .quarantine = "below the floor"});
   events.push_back(SessionEnd{.reason = "finished", .detail = "nothing left to try", .best = "c17", .best_us = 80.5,
                               .over_seed = 1.25, .over_baseline = 9.5, .baseline = "eager", .decisions = 12, .kept = 3,
-                              .attribution_s = {{"compile", 10.5}, {"measure", 20}}, .session_seed = 42});
+                              .attribution_s = {{"compile", 10.5}, {"measure", 20}}, .session_seed = 42,
+                              .experiments_per_hour = 240, .decision_s_median = 4.5});
   return events;
 }
 
