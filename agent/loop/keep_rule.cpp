@@ -7,14 +7,6 @@
 namespace onelaunch::agent {
 namespace {
 
-std::string percent(double fraction) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", 100 * fraction);
-  return text;
-}
-
-std::string describe_gain(double gain) { return gain >= 0 ? percent(gain) + " faster" : percent(-gain) + " slower"; }
-
 std::map<std::int64_t, double> by_context(const std::vector<sandbox::Measurement>& times) {
   std::map<std::int64_t, double> us;
   for (const auto& time : times) us[time.context] = time.us_median;
@@ -22,6 +14,16 @@ std::map<std::int64_t, double> by_context(const std::vector<sandbox::Measurement
 }
 
 }  // namespace
+
+std::string print_percent(double fraction) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * fraction);
+  return text;
+}
+
+std::string describe_gain(double gain) {
+  return gain >= 0 ? print_percent(gain) + " faster" : print_percent(-gain) + " slower";
+}
 
 std::optional<KeepDecision> screen_modelled(const std::vector<sandbox::Measurement>& incumbent,
                                             const std::vector<sandbox::Measurement>& quick) {
@@ -34,7 +36,9 @@ std::optional<KeepDecision> screen_modelled(const std::vector<sandbox::Measureme
     return KeepDecision{.keep = false,
                         .us = 0,
                         .ratio = 1 / (1 + loss),
-                        .reason = percent(loss) + " slower than the incumbent at context " +
+                        .low = 1 / (1 + loss),
+                        .high = 1 / (1 + loss),
+                        .reason = print_percent(loss) + " slower than the incumbent at context " +
                                   std::to_string(time.context) + ", in a quick check"};
   }
   return std::nullopt;
@@ -50,17 +54,17 @@ KeepDecision decide_modelled(const std::vector<sandbox::Measurement>& incumbent,
     decision.reason = "not timed on the same contexts as the incumbent";
     return decision;
   }
-  decision.ratio = incumbent_us / decision.us;
+  decision.ratio = decision.low = decision.high = incumbent_us / decision.us;
   const double gain = decision.ratio - 1;
   if (gain <= min_gain) {
-    decision.reason = describe_gain(gain) + " than the incumbent; more than " + percent(min_gain) + " is asked";
+    decision.reason = describe_gain(gain) + " than the incumbent; more than " + print_percent(min_gain) + " is asked";
     return decision;
   }
   for (const auto& time : candidate) {
     const auto known = before.find(time.context);
     const double loss = known == before.end() ? INFINITY : time.us_median / known->second - 1;
     if (loss <= kContextLossMax) continue;
-    decision.reason = describe_gain(gain) + " on average, but " + percent(loss) + " slower at context " +
+    decision.reason = describe_gain(gain) + " on average, but " + print_percent(loss) + " slower at context " +
                       std::to_string(time.context);
     return decision;
   }
