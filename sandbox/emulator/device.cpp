@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sandbox/emulator/check/shadow.h"
 #include "sandbox/emulator/exec/cluster.h"
 #include "sandbox/emulator/exec/launch.h"
 #include "sandbox/emulator/memory/arena.h"
@@ -76,12 +77,20 @@ const DeviceProfile& Device::profile() const { return state_->profile; }
 
 Result<std::uint64_t> Device::allocate(const AllocationSpec& spec) {
   if (!state_->memory) return unavailable(state_->memory_error);
-  return state_->memory->allocate(spec.name, spec.bytes, spec.read_only);
+  const Result<std::uint64_t> address = state_->memory->allocate(spec.name, spec.bytes, spec.read_only);
+  if (address && spec.undefined) set_defined(*address, false);
+  return address;
 }
 
 Result<std::uint64_t> Device::map(const AllocationSpec& spec, int fd, std::uint64_t offset) {
   if (!state_->memory) return unavailable(state_->memory_error);
   return state_->memory->map(spec.name, spec.bytes, fd, offset);
+}
+
+void Device::set_defined(std::uint64_t address, bool defined) {
+  Allocation* const allocation = state_->memory ? state_->memory->find(address) : nullptr;
+  if (!allocation) return;
+  allocation->defined = defined ? nullptr : std::make_shared<DefinedBytes>();
 }
 
 void Device::free(std::uint64_t address) { state_->memory->free(address); }

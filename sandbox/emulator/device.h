@@ -27,19 +27,28 @@ struct LaunchShape {
   unsigned cluster = 1;                  // blocks per cluster; a kernel that declares its own gets that
 };
 
+// Detectors. A launch without them pays nothing; with `races` it takes about CCC times as long and 12 times the memory
+// of what it touches and may change, with `undefined` DDD times.
+struct Checks {
+  bool races = false;                    // accesses that no barrier, fence, release and acquire or completed wait orders
+  bool undefined = false;                // reads of shared memory and of undefined allocations that nobody wrote
+  bool any() const { return races || undefined; }
+};
+
 struct LaunchOptions {
   bool cooperative = true;               // all blocks must be resident at once
   std::uint64_t schedule_seed = 0;       // 0: round robin; else drawn quanta, queue order and lane order of atomics
   std::uint64_t instructions_max = 0;    // warp instructions; 0: no limit
   double seconds_max = 0;                // wall clock of the host; 0: no limit
   int errors_max = 32;
+  Checks checks;
 };
 
 // What a kernel did wrong, by kind. `message` is complete: what, where in the source, which block, warp, lane.
 struct Fault {
   enum class Kind {
     out_of_bounds, misaligned, read_only_write, wrong_space, trap, deadlock, no_progress, divergent_barrier, misuse,
-    not_resident, instruction_limit, time_limit,
+    not_resident, instruction_limit, time_limit, data_race, uninitialised_read,
   };
   Kind kind;
   std::string message;
@@ -69,6 +78,7 @@ struct AllocationSpec {
   std::string name;                      // for reports: "weights kda.0.q.packed"
   std::size_t bytes = 0;
   bool read_only = false;
+  bool undefined = false;                // holds nothing until a kernel writes it: scratch, outputs (see Checks)
 };
 
 class Device {
@@ -81,6 +91,9 @@ class Device {
   Result<std::uint64_t> allocate(const AllocationSpec& spec);                              // zero filled
   Result<std::uint64_t> map(const AllocationSpec& spec, int fd, std::uint64_t offset);     // shared, read-only; page-aligned offset
   void free(std::uint64_t address);
+  // For Checks::undefined: from now on every byte, or no byte, of this allocation counts as written. Only launches that
+  // check take note of what kernels write.
+  void set_defined(std::uint64_t address, bool defined);
   std::span<std::byte> bytes(std::uint64_t address);       // of an allocation's start, to its exact end
 
   // Parses and decodes every entry lazily. Fails (invalid_input) naming what is not implemented, with its line.

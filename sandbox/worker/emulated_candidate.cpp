@@ -36,6 +36,8 @@ const char* name_of(emu::Fault::Kind kind) {
     case Kind::not_resident: return "not_resident";
     case Kind::instruction_limit: return "instruction_limit";
     case Kind::time_limit: return "time_limit";
+    case Kind::data_race: return "data_race";
+    case Kind::uninitialised_read: return "uninitialised_read";
   }
   return "unknown";
 }

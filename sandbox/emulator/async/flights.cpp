@@ -114,18 +114,15 @@ void Flights::wait(Grid& grid, const Warp& warp, unsigned lane, bool bulk, std::
   }
 }
 
-bool Flights::block_ends(Grid& grid, const Block& block) {
-  bool found = false;
+void Flights::block_ends(Grid& grid, const Block& block) {
   for (std::size_t i = 0; i < flying_.size();) {
     const Flight& flight = flying_[i];
     const bool uses = flight.from_home == &block || flight.to_home == &block || flight.barrier_home == &block;
-    if (uses) complain(grid, flight, "the block ends while this copy still uses its shared memory");
-    found = found || uses;
+    if (uses && flight.bulk) complain(grid, flight, "the block ends while this copy still uses its shared memory");
     if (uses || flight.issuer->block == &block) land(grid, i);
     else ++i;
   }
   std::erase_if(open_, [&block](const auto& entry) { return std::get<0>(entry.first)->block == &block; });
-  return found;
 }
 
 }  // namespace onelaunch::emu

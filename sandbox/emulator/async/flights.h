@@ -53,8 +53,8 @@ class Flights {
   void commit(const Warp& warp, unsigned lane, bool bulk);
   // All but the newest `kept` groups of this thread land, or with `read_only` have at least been read.
   void wait(Grid& grid, const Warp& warp, unsigned lane, bool bulk, std::uint32_t kept, bool read_only);
-  // The block ends: what still flies to or from its shared memory lands now. True when there was such a copy.
-  bool block_ends(Grid& grid, const Block& block);
+  // The block ends: what still flies to or from its shared memory lands now; of bulk copies that is reported.
+  void block_ends(Grid& grid, const Block& block);
 
  private:
   using Thread = std::tuple<const Warp*, unsigned, bool>;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sandbox/emulator/check/checker.h"
 #include "sandbox/emulator/exec/block.h"
 #include "sandbox/emulator/exec/grid.h"
 
@@ -13,6 +14,7 @@ constexpr std::uint64_t kMark = 0x6d62'6172'5eed'0000ull;
 
 void complete_if_due(Grid& grid, Block& home, std::uint32_t offset, Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.owed != 0) return;
+  if (grid.checker) grid.checker->phase_ended(home, offset, barrier.phase);
   ++barrier.phase;
   barrier.pending = barrier.expected;
   barrier.ready_cycles = barrier.latest_cycles;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "sandbox/emulator/check/checker.h"
 #include "sandbox/emulator/exec/block.h"
 #include "sandbox/emulator/exec/grid.h"
 
@@ -50,6 +51,11 @@ void check_alignment(Block& block, BlockBarrier& barrier) {
 
 void complete(Block& block, BlockBarrier& barrier, std::vector<Split*>& ready) {
   check_alignment(block, barrier);
+  if (Checker* const checker = block.grid->checker) {
+    const auto number = static_cast<unsigned>(&barrier - block.barriers);
+    for (const Split* split : barrier.waiting) checker->barrier_left(split->warp->warp, number);
+    checker->barrier_ended(block, number);
+  }
   for (Split* split : barrier.waiting) {
     give_result(*split, block.grid->program.ops[split->pc], barrier);
     ++split->pc;
@@ -97,6 +103,7 @@ bool arrive_at_barrier(Split& split, const DecodedOp& op, std::uint32_t mask, st
   // A counted barrier counts whole warps, also of a block whose last warp is not full.
   barrier.arrived += counted && mask == warp.live ? 32 : static_cast<std::uint32_t>(std::popcount(mask));
   note_predicates(barrier, warp, op, mask);
+  if (warp.grid->checker) warp.grid->checker->barrier_arrived(warp, number);
   ++warp.effects;
   const bool waits = BarrierForm::unpack(op.extra).kind != BarrierForm::Kind::arrive;
   if (barrier.expected && barrier.arrived > barrier.expected)

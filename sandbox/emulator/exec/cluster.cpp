@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "sandbox/emulator/check/checker.h"
 #include "sandbox/emulator/exec/block.h"
 #include "sandbox/emulator/exec/grid.h"
 
@@ -14,7 +15,10 @@ void complete_if_due(Cluster& cluster, std::vector<Split*>& ready) {
   if (cluster.arrived != cluster.live || cluster.arrived == 0) return;
   ++cluster.generation;
   cluster.arrived = 0;
+  Checker* const checker = cluster.blocks.front()->grid->checker;
+  if (checker) checker->cluster_ended(cluster);
   for (Split* split : cluster.waiting) {
+    if (checker) checker->cluster_left(split->warp->warp);
     for (unsigned lane = 0; lane < 32; ++lane)
       if (split->members >> lane & 1) split->warp->cluster_arrivals[lane] = 0;
     ++split->pc;
@@ -36,6 +40,7 @@ bool arrive(Split& split, const DecodedOp& op, std::uint32_t mask, std::vector<S
       return report_fault(warp, op, 1u << lane, "a thread arrives at the cluster barrier again without having waited"), false;
     split.warp->cluster_arrivals[lane] = cluster.generation + 1;
   }
+  if (warp.grid->checker) warp.grid->checker->cluster_arrived(warp, ClusterBarrierForm::unpack(op.extra).relaxed);
   cluster.arrived += static_cast<std::uint32_t>(std::popcount(mask));
   ++warp.effects;
   complete_if_due(cluster, ready);
@@ -53,7 +58,10 @@ bool wait(Split& split, const DecodedOp& op, std::uint32_t mask) {
     if (arrival == cluster.generation + 1) open = true;
     else arrival = 0;
   }
-  if (!open) return true;
+  if (!open) {
+    if (warp.grid->checker) warp.grid->checker->cluster_left(warp);
+    return true;
+  }
   split.state = SplitState::cluster_barrier;
   split.members = mask;
   cluster.waiting.push_back(&split);

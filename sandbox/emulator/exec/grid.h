@@ -17,6 +17,8 @@
 
 namespace onelaunch::emu {
 
+class Checker;                           // check/checker.h
+
 constexpr std::uint32_t kPhasesMax = 4096;
 
 // What an operation remembers between its executions: the bounds that its addresses last lay in.
@@ -44,6 +46,7 @@ struct Grid {
   FaultLog faults;
   WatchTable watches;
   Flights flights;                       // copies under way
+  Checker* checker = nullptr;            // null: no detectors
   Stamps stamps;
   std::vector<OpCache> caches;           // by operation
   L2Clock l2{1};

@@ -2,7 +2,10 @@
 
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <optional>
 
+#include "sandbox/emulator/check/checker.h"
 #include "sandbox/emulator/exec/scheduler.h"
 #include "sandbox/emulator/model/estimate.h"
 #include "sandbox/emulator/model/rounds.h"
@@ -41,7 +44,15 @@ LaunchReport run_launch(const LoadedEntry& entry, Memory& memory, const DevicePr
                         const LaunchOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   memory.forget_use();
-  Grid grid(*entry.program, memory, options.errors_max);
+  // Detectors take the place of operations in a copy of the program.
+  std::unique_ptr<Program> checked;
+  std::vector<OpFacts> facts;
+  if (options.checks.any()) {
+    facts = Checker::facts_of_all(*entry.program);
+    checked = std::make_unique<Program>(*entry.program);
+    Checker::replace(*checked, facts);
+  }
+  Grid grid(checked ? *checked : *entry.program, memory, options.errors_max);
   grid.shape = shape;
   grid.params = params;
   grid.constants = entry.constants;
@@ -49,10 +60,12 @@ LaunchReport run_launch(const LoadedEntry& entry, Memory& memory, const DevicePr
   grid.sms = profile.sms;
   grid.l1_bytes = profile.l1_bytes;
   grid.schedule_seed = grid.random_state = options.schedule_seed;
-  grid.flights.later = options.schedule_seed != 0;
+  grid.flights.later = options.schedule_seed != 0 || options.checks.any();
   grid.l2 = L2Clock(profile.l2_bytes);
   grid.chain = chain_costs(profile);
   for (std::size_t pc = 0; pc < grid.caches.size(); ++pc) grid.caches[pc].rounds = entry.first_of_rounds[pc];
+  std::optional<Checker> checker;
+  if (checked) grid.checker = &checker.emplace(grid, options.checks, std::move(facts), entry.program->ops);
   Scheduler scheduler(grid, options);
   scheduler.run(shape.grid, static_cast<std::uint32_t>(resident));
   LaunchReport report;

@@ -19,10 +19,13 @@ constexpr std::uint64_t kArenaBase = 0x2000'0000'0000ull;
 constexpr std::uint64_t kArenaBytes = 1ull << 40;
 constexpr std::uint64_t kChunkBytes = 1u << 16;  // allocations start on chunks; an unmapped chunk follows each
 
+class DefinedBytes;
+
 struct Allocation {
   std::string name;
   std::uint64_t begin = 0, end = 0;
   bool read_only = false;
+  std::shared_ptr<DefinedBytes> defined;  // null: every byte (check/)
   std::vector<PageUse> pages;  // by (address - begin) / kPageBytes; reset at every launch
 
   void forget_use();

@@ -50,9 +50,13 @@ EmulatedKernel::EmulatedKernel(const std::string& source) : device_(h200_profile
 }
 
 std::uint64_t EmulatedKernel::buffer(std::vector<std::uint32_t> words, const std::string& name, bool read_only) {
-  const std::uint64_t address = device_.allocate({name, words.size() * 4, read_only}).value();
+  const std::uint64_t address = device_.allocate({.name = name, .bytes = words.size() * 4, .read_only = read_only}).value();
   std::memcpy(device_.bytes(address).data(), words.data(), words.size() * 4);
   return address;
+}
+
+std::uint64_t EmulatedKernel::undefined_buffer(std::size_t words, const std::string& name) {
+  return device_.allocate({.name = name, .bytes = words * 4, .undefined = true}).value();
 }
 
 std::vector<std::uint32_t> EmulatedKernel::words(std::uint64_t buffer) {

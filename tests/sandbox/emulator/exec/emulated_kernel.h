@@ -16,7 +16,9 @@ class EmulatedKernel {
   explicit EmulatedKernel(const std::string& source);
 
   std::uint64_t buffer(std::vector<std::uint32_t> words, const std::string& name = "buffer", bool read_only = false);
+  std::uint64_t undefined_buffer(std::size_t words, const std::string& name);
   std::vector<std::uint32_t> words(std::uint64_t buffer);
+  Device& device() { return device_; }
 
   // Parameters are 8 bytes each: pointers or 64-bit integers.
   LaunchReport run(LaunchShape shape, const std::vector<std::uint64_t>& parameters, const LaunchOptions& options = {});
