@@ -1,10 +1,25 @@
 #include "sandbox/cuda/device.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 
 namespace onelaunch::cuda {
 namespace {
+
+constexpr std::size_t kPrintedBytesMax = 1 << 20, kStackBytes = 1024;
+
+// Whether the same program started it: the reference's worker, say, which rests while this one works.
+bool is_sibling(unsigned pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("PPid:")) return std::atoi(line.c_str() + 5) == ::getppid();
+  return false;
+}
 
 std::string version_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
 
@@ -27,11 +42,12 @@ std::string target_of(int major, int minor) {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> Device::open(const Driver& driver, int ordinal) {
+Result<std::unique_ptr<Device>> Device::open(const Driver& driver, const NvmlFunctions& nvml, int ordinal) {
   std::unique_ptr<Device> device(new Device(driver));
   if (auto done = check(driver, driver.cuInit(0), "cuInit"); !done) return because(done.error());
   if (auto done = device->check_version(); !done) return because(done.error());
   if (auto done = device->find(ordinal); !done) return because(done.error());
+  if (auto done = device->check_use(nvml); !done) return because(done.error());
   if (auto done = device->make_context(); !done) return because(done.error());
   device->read_properties();
   return device;
@@ -57,10 +73,24 @@ Result<void> Device::find(int ordinal) {
   CUuuid uuid{};
   if (auto done = check(driver_, driver_.cuDeviceGetUuid(&uuid, device_), "cuDeviceGetUuid"); !done) return done;
   properties_.uuid = uuid_text(uuid);
-  nvml_ = std::make_unique<Nvml>(properties_.uuid);
-  if (nvml_->mig())
-    return unavailable("the GPU " + properties_.uuid + " is cut into MIG instances: times on a part of a card that others use "
-                       "say nothing; switch MIG off or name another GPU");
+  std::array<char, 128> name{};
+  driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device_);
+  properties_.name = name.data();
+  return {};
+}
+
+Result<void> Device::check_use(const NvmlFunctions& nvml) {
+  nvml_ = std::make_unique<Nvml>(nvml, properties_.uuid);
+  const std::string which = properties_.name + " (" + properties_.uuid + ")";
+  if (nvml_->mig() || properties_.name.find(" MIG ") != std::string::npos)
+    return unavailable(which + " is cut into MIG instances: times on a part of a card that others use say nothing; switch "
+                       "MIG off (nvidia-smi -mig 0) or name another GPU");
+  const int mode = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
+  if (mode == CU_COMPUTEMODE_PROHIBITED)
+    return unavailable(which + " lets no program compute on it: set its compute mode back (nvidia-smi -c 0)");
+  if (mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS)
+    return unavailable(which + " serves one process at a time, and the reference and the candidate are two: set its compute "
+                       "mode back (nvidia-smi -c 0)");
   return {};
 }
 
@@ -70,11 +100,13 @@ Result<void> Device::make_context() {
     return done;
   has_context_ = true;
   if (auto done = check(driver_, driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent"); !done) return done;
-  // A kernel gets no heap, little room to print, and no part of the second-level cache for itself.
-  driver_.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20);
+  // A kernel gets no heap, little room to print, a fixed stack, and no part of the second-level cache for itself. Where
+  // the driver knows better what is little, so be it; of the cache all must stay shared.
+  driver_.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, kPrintedBytesMax);
   driver_.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 0);
-  driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
-  return {};
+  driver_.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, kStackBytes);
+  if (attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE) == 0) return {};
+  return check(driver_, driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0), "cuCtxSetLimit of the persisting cache");
 }
 
 Device::~Device() {
@@ -89,9 +121,6 @@ int Device::attribute(CUdevice_attribute which) const {
 
 void Device::read_properties() {
   DeviceProperties& p = properties_;
-  std::array<char, 128> name{};
-  driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device_);
-  p.name = name.data();
   p.target = target_of(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
   p.driver_version = nvml_->driver_version();
   std::size_t free = 0, total = 0;
@@ -107,10 +136,17 @@ void Device::read_properties() {
   p.shared_per_sm = static_cast<std::uint64_t>(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
   p.shared_per_block = static_cast<std::uint64_t>(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
   p.shared_reserved_per_block = static_cast<std::uint64_t>(attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
-  if (!nvml_->available()) p.warnings.push_back("NVML is missing: clocks, power and temperature are not recorded");
-  if (const std::size_t others = nvml_->other_processes().size(); others > 0)
-    p.warnings.push_back(std::to_string(others) + " other process" + (others == 1 ? " has" : "es have") +
-                         " a context on this GPU: times may suffer");
+  add_warnings();
+}
+
+void Device::add_warnings() {
+  std::vector<std::string>& warnings = properties_.warnings;
+  if (!nvml_->available()) warnings.push_back("NVML is missing: clocks, power, temperature and other processes are not seen");
+  const auto others = std::ranges::count_if(nvml_->other_processes(), [](unsigned pid) { return !is_sibling(pid); });
+  if (others > 0)
+    warnings.push_back(std::to_string(others) + " other process" + (others == 1 ? " has" : "es have") +
+                       " a context on this GPU: times may suffer");
+  for (std::string& warning : nvml_->warnings()) warnings.push_back(std::move(warning));
 }
 
 }  // namespace onelaunch::cuda

@@ -28,9 +28,9 @@ struct DeviceProperties {
 // Borrows the driver. Not for use by two threads at once.
 class Device {
  public:
-  // Fails (unavailable) when there is no such device, naming how many there are; on a card cut into MIG instances; and
-  // when the driver is older than the toolkit whose cubins it is to load.
-  static Result<std::unique_ptr<Device>> open(const Driver& driver, int ordinal);
+  // Fails (unavailable) when there is no such device, naming how many there are; on a card cut into MIG instances or
+  // kept to one process; and when the driver is older than the toolkit whose cubins it is to load.
+  static Result<std::unique_ptr<Device>> open(const Driver& driver, const NvmlFunctions& nvml, int ordinal);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -44,9 +44,11 @@ class Device {
   explicit Device(const Driver& driver) : driver_(driver) {}
   Result<void> check_version();
   Result<void> find(int ordinal);
+  Result<void> check_use(const NvmlFunctions& nvml);
   Result<void> make_context();
   int attribute(CUdevice_attribute which) const;
   void read_properties();
+  void add_warnings();
 
   const Driver& driver_;
   CUdevice device_ = 0;

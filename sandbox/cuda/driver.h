@@ -26,7 +26,7 @@ namespace onelaunch::cuda {
   F(cuMemHostAlloc) F(cuMemFreeHost) F(cuMemHostGetDevicePointer)                                                     \
   F(cuStreamCreate) F(cuStreamDestroy) F(cuStreamQuery) F(cuStreamSynchronize)                                        \
   F(cuStreamBeginCapture) F(cuStreamEndCapture)                                                                       \
-  F(cuGraphInstantiate) F(cuGraphLaunch) F(cuGraphDestroy) F(cuGraphExecDestroy)                                      \
+  F(cuGraphInstantiate) F(cuGraphUpload) F(cuGraphLaunch) F(cuGraphDestroy) F(cuGraphExecDestroy)                                      \
   F(cuEventCreate) F(cuEventRecord) F(cuEventQuery) F(cuEventElapsedTime) F(cuEventDestroy)
 
 // Members bear the functions' names; where cuda.h renames a function to its newest version, the member's name follows.

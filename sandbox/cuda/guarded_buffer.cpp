@@ -1,7 +1,6 @@
 #include "sandbox/cuda/guarded_buffer.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -63,25 +62,27 @@ Result<void> GuardedBuffer::seal() {
 }
 
 Result<void> GuardedBuffer::write_canaries() {
-  const std::uint64_t before = std::min<std::uint64_t>(kCanaryBytes, payload_ - mapped_), end = payload_ + bytes_;
-  const std::uint64_t behind = mapped_ + mapped_bytes_ - end;
   const auto value = static_cast<unsigned char>(kCanary);
-  if (before > 0)
-    if (auto done = check(*driver_, driver_->cuMemsetD8Async(payload_ - before, value, before, nullptr), "cuMemsetD8Async"); !done) return done;
-  if (behind > 0)
-    if (auto done = check(*driver_, driver_->cuMemsetD8Async(end, value, behind, nullptr), "cuMemsetD8Async"); !done) return done;
+  const std::uint64_t before = payload_ - mapped_, behind = mapped_ + mapped_bytes_ - (payload_ + bytes_);
+  for (const auto& [start, bytes] : {std::pair(mapped_, before), std::pair(payload_ + bytes_, behind)})
+    if (bytes > 0)
+      if (auto done = check(*driver_, driver_->cuMemsetD8Async(start, value, bytes, nullptr), "cuMemsetD8Async"); !done) return done;
   return {};
 }
 
-Result<bool> GuardedBuffer::intact() const {
-  const std::uint64_t before = std::min<std::uint64_t>(kCanaryBytes, payload_ - mapped_), end = payload_ + bytes_;
-  const std::uint64_t behind = mapped_ + mapped_bytes_ - end;
-  std::vector<std::byte> found(before + behind);
-  if (before > 0)
-    if (auto done = check(*driver_, driver_->cuMemcpyDtoH(found.data(), payload_ - before, before), "cuMemcpyDtoH"); !done) return because(done.error());
-  if (behind > 0)
-    if (auto done = check(*driver_, driver_->cuMemcpyDtoH(found.data() + before, end, behind), "cuMemcpyDtoH"); !done) return because(done.error());
+Result<bool> GuardedBuffer::holds_canaries(CUdeviceptr from, CUdeviceptr to) const {
+  std::vector<std::byte> found(to - from);
+  if (!found.empty())
+    if (auto done = check(*driver_, driver_->cuMemcpyDtoH(found.data(), from, found.size()), "cuMemcpyDtoH"); !done) return because(done.error());
   return std::ranges::all_of(found, [](std::byte byte) { return byte == kCanary; });
+}
+
+Result<bool> GuardedBuffer::intact(Slack slack) const {
+  const std::uint64_t before = payload_ - mapped_;
+  const CUdeviceptr first = slack == Slack::whole ? mapped_ : payload_ - std::min(kCanaryBytes, before);
+  auto holds = holds_canaries(first, payload_);
+  if (holds && *holds) holds = holds_canaries(payload_ + bytes_, mapped_ + mapped_bytes_);
+  return holds;
 }
 
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept

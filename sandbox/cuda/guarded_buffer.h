@@ -1,6 +1,6 @@
 #pragma once
-// Device memory between unmapped pages: reading or writing past its end, or far before it, faults. The slack in front
-// of it, inside the same page, holds canaries.
+// Device memory between unmapped pages: reading or writing past its end, or far before it, faults. The slack before and
+// behind it, inside the same pages, holds canaries.
 
 #include <cuda.h>
 
@@ -25,8 +25,9 @@ class GuardedBuffer {
   bool sealed() const { return sealed_; }
   // From now on a write faults.
   Result<void> seal();
+  enum class Slack { near, whole };  // near: the kCanaryBytes before the payload
   // Whether the bytes before and behind the payload are as they were. Waits for the device.
-  Result<bool> intact() const;
+  Result<bool> intact(Slack slack) const;
 
   static constexpr std::uint64_t kAlignment = 256;
   static constexpr std::uint64_t kCanaryBytes = 4096;
@@ -35,6 +36,7 @@ class GuardedBuffer {
   GuardedBuffer(const Driver& driver, int device) : driver_(&driver), device_(device) {}
   Result<void> map(std::uint64_t granularity);
   Result<void> write_canaries();
+  Result<bool> holds_canaries(CUdeviceptr from, CUdeviceptr to) const;
   Result<void> allow(CUmemAccess_flags access);
 
   const Driver* driver_;

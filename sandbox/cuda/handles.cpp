@@ -40,6 +40,13 @@ Result<Event> Event::create(const Driver& driver) {
   return Event(driver, event);
 }
 
+Result<Stream> Stream::create(const Driver& driver) {
+  CUstream stream = nullptr;
+  if (auto done = check(driver, driver.cuStreamCreate(&stream, CU_STREAM_DEFAULT), "cuStreamCreate"); !done)
+    return because(done.error());
+  return Stream(driver, stream);
+}
+
 Result<HostMemory> HostMemory::create(const Driver& driver, std::size_t bytes) {
   void* memory = nullptr;
   if (auto done = check(driver, driver.cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_DEVICEMAP), "cuMemHostAlloc"); !done)

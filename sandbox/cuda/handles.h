@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +40,20 @@ class Event {
   };
   Event(const Driver& driver, CUevent event) : handle_(event, Destroy{&driver}) {}
   std::unique_ptr<CUevent_st, Destroy> handle_;
+};
+
+class Stream {
+ public:
+  static Result<Stream> create(const Driver& driver);
+  CUstream get() const { return handle_.get(); }
+
+ private:
+  struct Destroy {
+    const Driver* driver;
+    void operator()(CUstream stream) const noexcept { driver->cuStreamDestroy(stream); }
+  };
+  Stream(const Driver& driver, CUstream stream) : handle_(stream, Destroy{&driver}) {}
+  std::unique_ptr<CUstream_st, Destroy> handle_;
 };
 
 // A graph that was captured from launches, ready to be replayed.

@@ -2,7 +2,6 @@
 // Modules and buffers on a GPU, worked by the host's messages: as EmulatedCandidate, but real.
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,9 +9,11 @@
 #include "base/clock.h"
 #include "sandbox/cuda/activity.h"
 #include "sandbox/cuda/device.h"
-#include "sandbox/cuda/guarded_buffer.h"
+#include "sandbox/cuda/gate.h"
 #include "sandbox/cuda/handles.h"
+#include "sandbox/cuda/sweep.h"
 #include "sandbox/protocol/messages.h"
+#include "sandbox/worker/cuda_buffers.h"
 #include "sandbox/worker/cuda_launch.h"
 #include "sandbox/worker/printed_output.h"
 
@@ -23,47 +24,56 @@ sandbox::DeviceFacts facts_of(const cuda::DeviceProperties& properties);
 class CudaCandidate {
  public:
   // Borrows all but the recorder. `recorder`: what counts launches, or why nothing does.
-  CudaCandidate(cuda::Device& device, PrintedOutput& printed, Result<cuda::ActivityRecorder> recorder, const Clock& clock);
-  ~CudaCandidate();
+  CudaCandidate(const cuda::Device& device, PrintedOutput& printed, Result<cuda::ActivityRecorder> recorder, const Clock& clock);
 
   sandbox::SetupReply set_up(const sandbox::SetupJob& job);
   sandbox::RunReply run(const sandbox::RunJob& job);
+  // These need the module "harness" with the kernels ol_gate and ol_sweep.
   sandbox::TimeReply time(const sandbox::TimeJob& job);
   sandbox::CountReply count(const sandbox::CountJob& job);
 
+  // A kernel broke the context or has not returned: nothing works any more, and the process has to be replaced.
+  bool lost() const { return lost_; }
+
  private:
-  struct Chain;
-  using Problem = std::optional<std::string>;  // ours
-  Problem add(const sandbox::BufferSpec& spec);
-  // The address of a part of a buffer; 0 when there is no such part, or when it is to be written and sealed.
-  CUdeviceptr part(const std::string& buffer, std::uint64_t offset, std::uint64_t bytes, bool written) const;
-  Problem fill(const sandbox::BufferFill& order, const std::string& poison);
-  Problem write(const sandbox::BufferWrite& order);
-  Problem copy(const sandbox::BufferCopy& order);
-  Problem read(const sandbox::BufferRead& order, std::vector<std::string>& reads);
+  struct Chain;  // a TimedChain with everything that can be made before it is first run
+  // What timing needs beside the candidate.
+  struct Tools {
+    cuda::Gate gate;
+    cuda::Sweep sweep;
+    cuda::Event begin, end;
+  };
+  Problem load(const std::vector<sandbox::ModuleSpec>& specs, std::vector<std::string>& entries);
+  Problem make_tools();
+  Problem checked(CUresult result, const char* call);
+  // Notes when the context is lost.
+  Ended noted(Ended ended);
   Problem make_ready(const sandbox::LaunchOrder& order, ReadyLaunch& ready) const;
   Problem launch_all(const std::vector<sandbox::LaunchOrder>& orders, sandbox::RunReply& reply);
-  Problem check_canaries(const std::string& entry, std::vector<sandbox::LaunchFault>& faults) const;
-  // Waits until the stream is idle. A fault of the device, or that the time was up.
-  std::vector<sandbox::LaunchFault> finish(const std::string& entry, double seconds) const;
+  Problem launch_one(const sandbox::LaunchOrder& order, bool wait, sandbox::LaunchResult& result);
+  // Waits until the stream is idle, at most so long.
+  Ended finish(const std::string& entry, double seconds);
+  // As finish(); afterwards what was printed has arrived.
+  Ended finish_and_print(const std::string& entry, double seconds);
 
-  Problem make_chain(const sandbox::TimedChain& order, bool graph, Chain& chain, std::vector<sandbox::LaunchFault>& faults);
+  Ended make_chain(const sandbox::TimedChain& order, bool graph, Chain& chain);
   Problem capture(Chain& chain);
   Problem restore(const Chain& chain, bool cold);
-  Problem sweep();
-  Problem run_gated(const Chain& chain, double seconds, sandbox::ChainSample& sample, std::vector<sandbox::LaunchFault>& faults);
-  Problem checked(CUresult result, const char* call) const;
+  CUresult enqueue(const Chain& chain);
+  Ended run_gated(const Chain& chain, sandbox::ChainSample& sample, bool& gate_held);
+  Ended sample(const Chain& chain, bool cold, sandbox::ChainSample& sample);
+  Ended run_counted(const Chain& chain, cuda::Activity& activity);
 
-  cuda::Device& device_;
+  const cuda::Device& device_;
   const cuda::Driver& driver_;
   PrintedOutput& printed_;
   Result<cuda::ActivityRecorder> recorder_;
   const Clock& clock_;
-  CUstream stream_ = nullptr;
+  bool lost_ = false;
+  std::optional<cuda::Stream> stream_;  // outlives what is used in it
   std::map<std::string, cuda::Module> modules_;
-  std::map<std::string, cuda::GuardedBuffer> buffers_;
-  std::optional<cuda::HostMemory> gate_flag_;
-  std::optional<cuda::GuardedBuffer> swept_;
+  CudaBuffers buffers_;
+  std::optional<Tools> tools_;
 };
 
 }  // namespace onelaunch::worker

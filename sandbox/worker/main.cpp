@@ -3,9 +3,10 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -23,6 +24,16 @@ int usage() {
   return 2;
 }
 
+// The N of "cuda:N".
+std::optional<int> gpu_in(const std::string& role) {
+  const std::string kind = "cuda:";
+  if (!role.starts_with(kind)) return std::nullopt;
+  int ordinal = 0;
+  const char* const end = role.data() + role.size();
+  const auto read = std::from_chars(role.data() + kind.size(), end, ordinal);
+  return read.ec == std::errc() && read.ptr == end && ordinal >= 0 ? std::optional(ordinal) : std::nullopt;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -34,6 +45,6 @@ int main(int argc, char** argv) {
   sandbox::FrameChannel host{UniqueFd(kHostSocket)};
   if (std::strcmp(argv[1], "compile") == 0) return worker::serve_compiles(host, clock);
   if (std::strcmp(argv[1], "emu") == 0) return worker::serve_emulated(host);
-  if (const std::string role = argv[1]; role.starts_with("cuda:")) return worker::serve_cuda(host, std::atoi(role.c_str() + 5), clock);
+  if (const std::optional<int> ordinal = gpu_in(argv[1])) worker::serve_cuda(host, *ordinal, clock);
   return usage();
 }

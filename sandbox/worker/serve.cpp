@@ -10,10 +10,7 @@
 #include "sandbox/protocol/messages.h"
 
 namespace onelaunch::worker {
-namespace {
-
-// An answer of the kind that was asked for.
-std::string failure(const std::string& kind, const std::string& what) {
+std::string answer_with_problem(const std::string& kind, const std::string& what) {
   const auto with_problem = [&](auto reply) {
     reply.problem = what;
     return encode(reply);
@@ -25,8 +22,6 @@ std::string failure(const std::string& kind, const std::string& what) {
   return with_problem(sandbox::RunReply());
 }
 
-}  // namespace
-
 void leave_with_the_host(int socket) {
   std::thread([socket] {
     pollfd watched{socket, POLLRDHUP, 0};
@@ -35,7 +30,7 @@ void leave_with_the_host(int socket) {
   }).detach();
 }
 
-int serve(sandbox::FrameChannel& host, const Answering& answer) {
+int serve(sandbox::FrameChannel& host, const Answering& answer, const std::function<bool()>& done) {
   using sandbox::ChannelEnd;
   for (;;) {
     auto received = host.receive({});
@@ -45,9 +40,10 @@ int serve(sandbox::FrameChannel& host, const Answering& answer) {
     try {
       reply = answer(frame);
     } catch (const std::exception& error) {
-      reply = failure(sandbox::kind_of_message(frame.body), error.what());
+      reply = answer_with_problem(sandbox::kind_of_message(frame.body), error.what());
     }
     if (reply.empty() || host.send(frame.nonce, reply, -1, {})) return 1;
+    if (done && done()) return 0;
   }
 }
 
