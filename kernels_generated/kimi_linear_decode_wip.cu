@@ -15,13 +15,18 @@ OL_TUNABLE(CAP, 3, 2, 3, 4, 5, 10) // copies in flight
 OL_TUNABLE(CAPX, 1, 1, 2, 4, 10)   // the same while the block is in an exchange
 OL_TUNABLE(REPLICAS, 2, 1, 2, 4, 8)
 OL_TUNABLE(PASS, 3, 2, 3)          // tiles of 8 cache rows that attention takes at once
+OL_TUNABLE(COUNTED, 1, 0, 1)       // all-reduce: 1: words {three sums, how many blocks added}; 0: a counter beside the sums
+OL_TUNABLE(ROWS, 1, 0, 1)          // cache rows: 1: cp.async of 16 bytes a lane; 0: a bulk copy a row
 OL_TUNABLE(EARLY, 1, 0, 1)         // 1: the next layer's weights keep to CAPX until the exchange is over
+OL_TUNABLE(WORD128, 0, 0, 1)       // 16-byte words as b128 (formally one access) or as two u64
 OL_TUNABLE(GUARD, 0, 0, 1)         // trap instead of spinning for ever
 OL_TUNABLE(PROFILE, 0, 0, 1, 2)       // time stamps at the end of scratch
 // STAMPS start ready 0.proj 0.head 0.out 0.A 0.shared 0.gateup 0.down 0.B 1.proj 1.head 1.out 1.A 1.shared 1.gateup 1.down 1.B 2.proj 2.head 2.out 2.A 2.shared 2.gateup 2.down 2.B 3.proj 3.query 3.attend 3.splits 3.values 3.out 3.A 3.shared 3.gateup 3.down end
 // STAMPS2 start ready 0.proj 0.head 0.st1 0.st2 0.quant 0.out 0.arrive 0.release 0.A 0.choose 0.shared 0.gateup 0.hidden 0.down 0.arrive 0.release 0.B 1.proj 1.head 1.st1 1.st2 1.quant 1.out 1.arrive 1.release 1.A 1.choose 1.shared 1.gateup 1.hidden 1.down 1.arrive 1.release 1.B 2.proj 2.head 2.st1 2.st2 2.quant 2.out 2.arrive 2.release 2.A 2.choose 2.shared 2.gateup 2.hidden 2.down 2.arrive 2.release 2.B 3.proj 3.nope 3.absorb 3.query 3.score 3.soft 3.attend 3.splits 3.combine 3.wv 3.values 3.quant 3.out 3.arrive 3.release 3.A 3.choose 3.shared 3.gateup 3.hidden 3.down end
 
 namespace {
+
+#define DEVICE __device__ __forceinline__
 
 namespace dim = ol::dim;
 using ol::bf16;
@@ -111,7 +116,10 @@ constexpr u64 kPreparedBytes = kAtExperts + u64(kLayers) * kExperts * kParts * k
 static_assert(kKdaBlock % 16 == 0 && kMlaBlock % 16 == 0 && kSharedBlock % 16 == 0 && kExpertBlock % 16 == 0, "");
 
 // ---- sync: counters, accumulators, flagged words ----
-constexpr int kReplica = kHidden + 64;                    // sums of the residual, then router logits
+constexpr int kSumWords = (kHidden + 11) / 12 * 4, kAllWords = kSumWords + (kExperts + 2) / 3;  // counted: three sums a word
+constexpr int kLogits = COUNTED ? kSumWords * 3 : kHidden;                              // where logits begin
+constexpr int kReplica = COUNTED ? kAllWords * 4 : kHidden + 64;  // floats: sums of the residual, then router logits
+static_assert(kAllWords <= 2 * kConsumers, "");
 constexpr int kSyncCounter = 0, kSyncSplits = 128, kSyncSums = 256;
 constexpr int kSyncHead = kSyncSums + 4 * REPLICAS * kReplica * 4;        // u64 [block][q k decay][32]
 constexpr int kSyncNope = kSyncHead + kBlocks * 96 * 8;                   // u64 [block][32]
@@ -139,7 +147,12 @@ struct Dense {                        // everything but attention over the cache
   float part[kWarps * 128];
   float state[kWarps * 65];
   float head[3 * 128];                // q, k, decay of the head
+#if COUNTED
+  float received[kAllWords * 3];
+#endif
+  DEVICE float* partial() { return part; }  // kAllWords * 3 of them, over part and state
 };
+static_assert(!COUNTED || kAllWords * 3 <= kWarps * (128 + 65), "");
 struct Attention {
   float score[8 * kHeadTiles * 16 * kPassRows];
 };
@@ -172,8 +185,6 @@ OL_PREPARE(prepare_scales, .grid = kLayers * (kExperts + 2), .block = 256)
 OL_PREPARE(prepare_router, .grid = kBlocks * kLayers, .block = 256)
 
 namespace {
-
-#define DEVICE __device__ __forceinline__
 
 DEVICE float round_bf16(float v) { return __bfloat162float(__float2bfloat16_rn(v)); }
 DEVICE float low(u32 pair) { return __uint_as_float(pair << 16); }
@@ -235,9 +246,6 @@ DEVICE u32 receive8(const void* p, u32 tag) {
     spins.again();
   }
 }
-#ifndef WORD128
-#define WORD128 COPY               // 16-byte words as b128: formally one access
-#endif
 #if WORD128
 DEVICE void send16(void* p, u32 a, u32 b, u32 c, u32 tag) {
   asm volatile("{.reg .b128 q; mov.b128 q, {%1, %2}; st.relaxed.gpu.global.b128 [%0], q;}" ::"l"(p), "l"(u64(b) << 32 | a), "l"(u64(tag) << 32 | c) : "memory");
@@ -366,13 +374,16 @@ struct Producer {
 
   int needs = 0;                    // exchanges that must be over before more than CAPX copies fly
   DEVICE void acquire() {
-    while (flying >= (s->exchanging || s->exchanged < needs ? CAPX : CAP)) {
+    while (flying >= (s->exchanging || (EARLY && s->exchanged < needs) ? CAPX : CAP)) {
       wait_round(barriers + oldest * 8, oldest_round, 1);
       if (++oldest == SLOTS) oldest = 0, ++oldest_round;
       --flying;
     }
     ++flying;
     if (round) wait_round(barriers + (SLOTS + slot) * 8, round - 1, kWarps);
+#if COPY && ROWS
+    if (needs == 2 * (kLayers - 1)) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // slots held rows
+#endif
   }
   DEVICE void next() {
     if (++slot == SLOTS) slot = 0, ++round;
@@ -410,7 +421,18 @@ struct Producer {
   }
   DEVICE void fetch_rows(const bf16* latent, const bf16* rope, int rows) {
     acquire();
-#if COPY
+#if COPY && ROWS
+    constexpr int kPieces = kKey / 8;  // of 16 bytes
+    const u32 to = base + slot * kSlotBytes;
+    for (int i = lane_id(); i < rows * kPieces; i += 32) {
+      const int row = i / kPieces, piece = i % kPieces;
+      const bf16* from = piece < kLatent / 8 ? latent + row * kLatent + piece * 8 : rope + row * kRope + (piece - kLatent / 8) * 8;
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + row * kRowBytes + piece * 16), "l"(from) : "memory");
+    }
+    asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(barriers + slot * 8) : "memory");
+    __syncwarp();
+    if (lane_id() == 0) barrier_arrive(barriers + slot * 8);
+#elif COPY
     if (lane_id() == 0) barrier_expect(barriers + slot * 8, u32(rows * kKey * 2));
     __syncwarp();
     const int row = lane_id() & 7;
@@ -468,7 +490,7 @@ DEVICE void produce(const ol::Args& args, unsigned char* ring, Shared& s) {
   const auto stream = [&](const unsigned char* from, int bytes) { p.fetch(from, bytes); };
   for (int layer = 0; layer < kLayers; ++layer) {
     const unsigned char* out;
-    if (EARLY) p.needs = 2 * layer;
+    p.needs = 2 * layer;
     if (layer < kKdaLayers) {
       const unsigned char* from = prepared + u64(layer * kBlocks + b) * kKdaBlock;
       each_chunk(kProject, from, stream);
@@ -773,27 +795,86 @@ DEVICE uint4 load_octet(const bf16* row) {
   return thread_id() < kOctets ? load_early(row + 8 * threadIdx.x) : make_uint4(0, 0, 0, 0);
 }
 
+DEVICE void clear_sums(const Context& c, int from_thread) {  // of the exchange after the next
+  constexpr int kEach = (REPLICAS * kReplica / 4 + kBlocks - 1) / kBlocks;
+  const int i = thread_id() - from_thread, at = (int(blockIdx.x) * kEach + i) * 4;
+  if (i >= 0 && i < kEach && at < REPLICAS * kReplica) __stcg(reinterpret_cast<float4*>(c.sums(c.exchanges + 2) + at), make_float4(0, 0, 0, 0));
+}
+
+#if COUNTED
+// Words {a, b, c, blocks that added}: complete when all blocks of the replica did. Nothing else orders the exchange: no
+// fence and no counter on its way. Sums arrive in s.d.received.
+DEVICE void send_sums(const Context& c, int words) {
+  const float* partial = c.s.d.partial();
+  float* to = c.my_sums();
+  const auto at = [&](int i) { return i < kHidden || (i >= kLogits && i < kLogits + kExperts) ? partial[i] : 0.0f; };
+  for (int w = thread_id(); w < words; w += kConsumers) add4(to + 4 * w, partial[3 * w], at(3 * w + 1), at(3 * w + 2), 1.0f);
+  // Cleared sums are in place before anything that this block adds later: the fence waits while the sums travel.
+  if (warp_id() == kWarps - 1) {
+    clear_sums(c, kConsumers - 32);
+    __threadfence();
+  }
+}
+DEVICE void receive_sums(const Context& c, int words) {
+  const float* sums = c.sums(c.exchanges);
+  const u32 all = __float_as_uint(float(kBlocks / REPLICAS));
+  const int t = thread_id();
+  uint4 v[2][REPLICAS];
+  Spins spins;
+  bool complete;
+  do {
+    complete = true;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int r = 0; r < REPLICAS; ++r) {
+        const int w = t + i * kConsumers;
+        v[i][r] = w < words ? poll16(sums + r * kReplica + 4 * w) : make_uint4(0, 0, 0, all);
+        complete &= v[i][r].w == all;
+      }
+    if (!complete) spins.again();
+  } while (!complete);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int w = t + i * kConsumers;
+    float a = 0, b = 0, d = 0;
+#pragma unroll
+    for (int r = 0; r < REPLICAS; ++r) a += __uint_as_float(v[i][r].x), b += __uint_as_float(v[i][r].y), d += __uint_as_float(v[i][r].z);
+    if (w < words) {
+      float* to = c.s.d.received + 3 * w;
+      to[0] = a, to[1] = b, to[2] = d;
+    }
+  }
+}
+#endif
+
 // All blocks' partial sums of the residual meet: stream = bf16(stream + bf16(sum)).
-DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
+DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row, bool routes) {
   Shared& s = c.s;
   const int t = thread_id();
   const uint4 norm = load_octet(norm_row), beta = beta_row ? load_octet(beta_row) : make_uint4(0, 0, 0, 0);
   consumers_meet();
   c.fine();
+  if (t == 0) s.exchanging = 1;
+  float x[8];
+#if COUNTED
+  send_sums(c, routes ? kAllWords : kSumWords);
+  receive_sums(c, routes ? kAllWords : kSumWords);
+  consumers_meet();
+  c.fine();
+  if (t < kOctets) {
+    const float4 a = reinterpret_cast<const float4*>(s.d.received)[2 * t], b = reinterpret_cast<const float4*>(s.d.received)[2 * t + 1];
+    const float sum[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i] = stream_column(s, i) + round_bf16(sum[i]);
+  }
+#else
   const float* sums = c.sums(c.exchanges);
-  if (t == 0) {
-    s.exchanging = 1;
-    add_release(c.args.sync + kSyncCounter);
-  }
-  constexpr int kZeroes = 4 * ((REPLICAS * kReplica / 4 + kBlocks - 1) / kBlocks);
-  if (t < kZeroes / 4) {
-    const int at = int(blockIdx.x) * kZeroes + 4 * t;
-    if (at < REPLICAS * kReplica) __stcg(reinterpret_cast<float4*>(c.sums(c.exchanges + 2) + at), make_float4(0, 0, 0, 0));
-  }
+  if (t == 0) add_release(c.args.sync + kSyncCounter);
+  clear_sums(c, 0);
   if (t == 0) wait_counter(c.args.sync + kSyncCounter, (u32(c.args.epoch) * (2 * kLayers) + u32(c.exchanges) + 1) * kBlocks);
   consumers_meet();
   c.fine();
-  float x[8];
   if (t < kOctets) {
     float4 a[REPLICAS], b[REPLICAS];
 #pragma unroll
@@ -809,20 +890,42 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row) {
     const float sum[8] = {a[0].x, a[0].y, a[0].z, a[0].w, b[0].x, b[0].y, b[0].z, b[0].w};
 #pragma unroll
     for (int i = 0; i < 8; ++i) x[i] = stream_column(s, i) + round_bf16(sum[i]);
-    s.stream[t] = make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
-#pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] = round_bf16(x[i]);
-  } else if (t < kOctets + kExperts) {
+  } else if (routes && t < kOctets + kExperts) {
     float sum = 0;
 #pragma unroll
     for (int r = 0; r < REPLICAS; ++r) sum += __ldcg(sums + r * kReplica + kHidden + t - kOctets);
     s.logit[t - kOctets] = sum;
+  }
+#endif
+  if (t < kOctets) {
+    s.stream[t] = make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i] = round_bf16(x[i]);
   }
   publish_stream(c, x, norm, beta);
   ++c.exchanges;
   if (t == 0) s.exchanging = 0, s.exchanged = c.exchanges;
   consumers_meet();
   read_reduced(c);
+}
+DEVICE const float* logits(const Shared& s) {
+#if COUNTED
+  return s.d.received + kLogits;
+#else
+  return s.logit;
+#endif
+}
+
+// A block's share of the sum: quad threadIdx.x, and quad 512 + t / octets in the threads t with t % octets == 0.
+template <int kOctetsHere>
+DEVICE void contribute(Context& c, const float (&main)[4], const float (&rest)[4]) {
+  const int t = thread_id();
+  const auto put = [&](int quad, const float (&v)[4]) {
+    if (COUNTED) *reinterpret_cast<float4*>(c.s.d.partial() + 4 * quad) = make_float4(v[0], v[1], v[2], v[3]);
+    else add4(c.my_sums() + 4 * quad, v[0], v[1], v[2], v[3]);
+  };
+  if (kMainQuads) put(t, main);
+  if (t % kOctetsHere == 0 && t / kOctetsHere < kRestQuads) put(kMainQuads + t / kOctetsHere, rest);
 }
 
 // Adds `value` (row `lane` of the block's 32 rows of W_o, the same in all warps) times W_o, and its share of the router.
@@ -844,13 +947,15 @@ DEVICE void project_out(Context& c, float value, uint4 router) {
 #pragma unroll
     for (int m = 4; m; m >>= 1) share += __shfl_xor_sync(~0u, share, m);
     const float second = __shfl_sync(~0u, share, 8), third = __shfl_sync(~0u, share, 16), fourth = __shfl_sync(~0u, share, 24);
-    if (lane == 0 && warp * 4 < kExperts) add4(c.my_sums() + kHidden + warp * 4, share, second, third, fourth);
+    if (lane == 0 && warp * 4 < kExperts) {
+      if (COUNTED) *reinterpret_cast<float4*>(s.d.partial() + kLogits + warp * 4) = make_float4(share, second, third, fourth);
+      else add4(c.my_sums() + kHidden + warp * 4, share, second, third, fourth);
+    }
   }
   float main[4] = {}, rest[4];
   c.fine();
   multiply_wide<4, false>(c.ring, s.warp_x + warp * 4, &piece, main, rest);
-  if (kMainQuads) add4(c.my_sums() + 4 * t, main[0], main[1], main[2], main[3]);
-  if (t % 4 == 0 && t / 4 < kRestQuads) add4(c.my_sums() + 4 * (kMainQuads + t / 4), rest[0], rest[1], rest[2], rest[3]);
+  contribute<4>(c, main, rest);
 }
 DEVICE uint4 load_router(const Context& c, int layer) {
   const int t = thread_id();
@@ -1353,12 +1458,12 @@ DEVICE void choose_expert(Context& c) {
   const int t = thread_id(), expert = t / 8, part = t & 7, slot = int(blockIdx.x) / kParts;
   static_assert(kExperts % 8 == 0 && kExperts <= 64, "");
   if (expert >= kExperts) return;  // whole warps
-  const float mine = round_bf16(s.logit[expert] * c.inverse_rms);
+  const float mine = round_bf16(logits(s)[expert] * c.inverse_rms);
   int rank = 0;
 #pragma unroll
   for (int i = 0; i < kExperts / 8; ++i) {
     const int other = part + 8 * i;
-    const float theirs = round_bf16(s.logit[other] * c.inverse_rms);
+    const float theirs = round_bf16(logits(s)[other] * c.inverse_rms);
     rank += theirs > mine || (theirs == mine && other < expert);
   }
 #pragma unroll
@@ -1409,11 +1514,20 @@ DEVICE void moe(Context& c) {
     for (int p = 0; p < (kSharedOctets + 3) / 4; ++p) piece[p] = s.piece[p];
     multiply_wide<kSharedOctets, true>(c.ring, s.hidden, piece, main, rest);
   }
-  if (t % kSharedOctets == 0 && t / kSharedOctets < kRestQuads) add4(c.my_sums() + 4 * (kMainQuads + t / kSharedOctets), rest[0], rest[1], rest[2], rest[3]);
+  float shared_rest[4] = {};         // of rest quad t % kRestQuads
+  if (COUNTED) {
+    if (t % kSharedOctets == 0 && t / kSharedOctets < kRestQuads) *reinterpret_cast<float4*>(s.d.state + t / kSharedOctets * 4) = make_float4(rest[0], rest[1], rest[2], rest[3]);
+  } else if (t % kSharedOctets == 0 && t / kSharedOctets < kRestQuads) {
+    add4(c.my_sums() + 4 * (kMainQuads + t / kSharedOctets), rest[0], rest[1], rest[2], rest[3]);
+  }
   const float weight = routing_weight(s);
   c.stamp();
   multiply_long<power_of_two(kRoutedQuads), false>(c.ring, s, kRouted);
   consumers_meet();
+  if (COUNTED && t % kUnitOctets == 0 && t / kUnitOctets < kRestQuads) {
+    const float4 v = *reinterpret_cast<const float4*>(s.d.state + t / kUnitOctets * 4);
+    shared_rest[0] = v.x, shared_rest[1] = v.y, shared_rest[2] = v.z, shared_rest[3] = v.w;
+  }
   c.stamp();
   hidden_units<kUnits>(c, weight);
   consumers_meet();
@@ -1424,37 +1538,44 @@ DEVICE void moe(Context& c) {
     for (int p = 0; p < kUnitOctets / 4; ++p) piece[p] = s.piece[p];
     multiply_wide<kUnitOctets, false>(c.ring, s.hidden, piece, main, rest);
   }
-  if (kMainQuads) add4(c.my_sums() + 4 * t, main[0], main[1], main[2], main[3]);
-  if (t % kUnitOctets == 0 && t / kUnitOctets < kRestQuads) add4(c.my_sums() + 4 * (kMainQuads + t / kUnitOctets), rest[0], rest[1], rest[2], rest[3]);
+  if (COUNTED && t % kUnitOctets == 0 && t / kUnitOctets < kRestQuads) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) rest[i] += shared_rest[i];
+  }
+  contribute<kUnitOctets>(c, main, rest);
 }
 
 // The last sum: a few blocks wait for it and write the result.
 DEVICE void finish(Context& c) {
   Shared& s = c.s;
   const int t = thread_id(), b = int(blockIdx.x);
+  constexpr int kWriters = (kOctets + 31) / 32;
   consumers_meet();
+#if COUNTED
+  send_sums(c, kSumWords);
+  if (b >= kWriters) return;
+  receive_sums(c, kSumWords);
+  consumers_meet();
+  const auto sum_of = [&](int i) { return s.d.received[8 * t + i]; };
+#else
   const float* sums = c.sums(c.exchanges);
   if (t == 0) add_release(c.args.sync + kSyncCounter);
-  constexpr int kZeroes = 4 * ((REPLICAS * kReplica / 4 + kBlocks - 1) / kBlocks);
-  if (t < kZeroes / 4) {
-    const int at = b * kZeroes + 4 * t;
-    if (at < REPLICAS * kReplica) __stcg(reinterpret_cast<float4*>(c.sums(c.exchanges + 2) + at), make_float4(0, 0, 0, 0));
-  }
-  constexpr int kWriters = (kOctets + 31) / 32;
-  if (b < kWriters && warp_id() == b) {
-    if (lane_id() == 0) wait_counter(c.args.sync + kSyncCounter, (u32(c.args.epoch) * (2 * kLayers) + u32(c.exchanges) + 1) * kBlocks);
-    __syncwarp();
-    if (t < kOctets) {
-      float out[8];
+  clear_sums(c, 0);
+  if (b >= kWriters) return;
+  if (t == 0) wait_counter(c.args.sync + kSyncCounter, (u32(c.args.epoch) * (2 * kLayers) + u32(c.exchanges) + 1) * kBlocks);
+  consumers_meet();
+  const auto sum_of = [&](int i) {
+    float sum = 0;
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        float sum = 0;
+    for (int r = 0; r < REPLICAS; ++r) sum += __ldcg(sums + r * kReplica + 8 * t + i);
+    return sum;
+  };
+#endif
+  if (warp_id() == b && t < kOctets) {
+    float out[8];
 #pragma unroll
-        for (int r = 0; r < REPLICAS; ++r) sum += __ldcg(sums + r * kReplica + 8 * t + i);
-        out[i] = stream_column(s, i) + round_bf16(sum);
-      }
-      *reinterpret_cast<uint4*>(c.args.hidden_out + 8 * t) = make_uint4(pack(out[0], out[1]), pack(out[2], out[3]), pack(out[4], out[5]), pack(out[6], out[7]));
-    }
+    for (int i = 0; i < 8; ++i) out[i] = stream_column(s, i) + round_bf16(sum_of(i));
+    *reinterpret_cast<uint4*>(c.args.hidden_out + 8 * t) = make_uint4(pack(out[0], out[1]), pack(out[2], out[3]), pack(out[4], out[5]), pack(out[6], out[7]));
   }
 }
 
@@ -1477,13 +1598,13 @@ DEVICE void consume(const ol::Args& args, unsigned char* ring, Shared& s) {
     if (layer < kKdaLayers) kda(c, args.kda[layer], layer);
     else mla(c, args.mla[0], layer);
     c.stamp();
-    exchange(c, args.moe[layer].norm, nullptr);
+    exchange(c, args.moe[layer].norm, nullptr, true);
     c.stamp();
     moe(c);
     c.stamp();
     if (layer + 1 == kLayers) break;
     const bool kda_next = layer + 1 < kKdaLayers;
-    exchange(c, kda_next ? args.kda[layer + 1].norm : args.mla[0].norm, kda_next ? args.kda[layer + 1].beta + c.head * kHidden : nullptr);
+    exchange(c, kda_next ? args.kda[layer + 1].norm : args.mla[0].norm, kda_next ? args.kda[layer + 1].beta + c.head * kHidden : nullptr, false);
     c.stamp();
   }
   finish(c);
