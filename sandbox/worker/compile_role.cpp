@@ -26,6 +26,7 @@ using sandbox::CompilerHello;
 using sandbox::Frame;
 using sandbox::FrameChannel;
 
+constexpr std::uint64_t kAddressesPerByte = 8;
 constexpr double kConfinementProbeS = 10;
 
 // A forked child at work on one thing, and the socket on which it will answer. Killed and reaped when destroyed.
@@ -102,8 +103,11 @@ CompilerHello hello(const Nvrtc& nvrtc, const Clock& clock) {
 
 // Runs in the child.
 std::string compile_confined(const Nvrtc& nvrtc, const CompileJob& job) {
+  ::dup2(STDOUT_FILENO, STDERR_FILENO);  // to nowhere: what matters is in the log
   ProcessLimits limits;
-  limits.address_space_bytes = job.limits.memory_bytes;
+  // On many cores the compiler's threads reserve far more addresses than they use memory.
+  limits.address_space_bytes = kAddressesPerByte * job.limits.memory_bytes;
+  limits.data_bytes = job.limits.memory_bytes;
   limits.file_bytes = job.limits.memory_bytes;  // the compiler may keep what it works on in anonymous files
   limits.cpu_seconds = static_cast<std::uint64_t>(job.limits.wall_s * 2) + 2;
   const ReaderConfinement confinement = confine_to_reading(nvrtc.include);
