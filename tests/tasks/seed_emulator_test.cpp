@@ -32,18 +32,19 @@ class EmulatedSeed {
     word(layout_.cache_capacity) = static_cast<std::uint64_t>(chain.capacity);
   }
 
-  void step(const Bytes& token, int index, std::uint64_t schedule) {
+  void step(const Bytes& token, int index, const emu::LaunchOptions& options) {
     const std::string input = chain_.task.with(Role::input)[0]->name;
     std::memcpy(device_.bytes(word(layout_.pointers.at(input))).data(), token.data(), token.size());
     word(layout_.position) = static_cast<std::uint64_t>(chain_.context + index);
     word(layout_.epoch) = static_cast<std::uint64_t>(index);
+    if (options.checks.undefined) forget_contents();
     const std::uint64_t sms = static_cast<std::uint64_t>(device_.profile().sms);
     const std::uint64_t blocks = declared_[1] >> 32 != 0 ? (declared_[1] & 0xffffffff) * sms : declared_[1];
     const auto report = device_.launch(*module_, "megakernel",
                                        {.grid = static_cast<unsigned>(blocks),
                                         .block = static_cast<unsigned>(declared_[0]),
                                         .dynamic_shared_bytes = declared_[2]},
-                                       std::as_bytes(std::span(args_)), {.schedule_seed = schedule});
+                                       std::as_bytes(std::span(args_)), options);
     ASSERT_TRUE(report) << report.error().message;
     ASSERT_TRUE(report->faults.empty()) << report->faults.front().message << " at " << report->faults.front().where;
   }
@@ -63,6 +64,12 @@ class EmulatedSeed {
     OL_CHECK(address.has_value(), "the emulator has no memory");
     std::memcpy(device_.bytes(*address).data(), content.data(), content.size());
     return *address;
+  }
+
+  // What a kernel has to write before it reads it.
+  void forget_contents() {
+    if (word(layout_.scratch) != 0) device_.set_defined(word(layout_.scratch), false);
+    for (const Tensor* tensor : chain_.task.with(Role::output)) device_.set_defined(word(layout_.pointers.at(tensor->name)), false);
   }
 
   const Chain& chain_;
@@ -89,14 +96,14 @@ void expect_right(const Chain& chain, EmulatedSeed& seed, const Oracle& oracle, 
     EXPECT_TRUE(finding.ok) << finding.test << ": " << finding.detail;
 }
 
-void expect_right_chain(const Chain& chain, const std::string& ptx, int steps, std::uint64_t schedule) {
+void expect_right_chain(const Chain& chain, const std::string& ptx, int steps, const emu::LaunchOptions& options) {
   EmulatedSeed seed(chain, ptx);
   Oracle oracle = chain.oracle(2);
   for (int step = 0; step < steps; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     const Result<DrawnToken> drawn = draw_token(oracle, chain.task, chain.seed + 2, chain.set, step);
     ASSERT_TRUE(drawn) << drawn.error().message;
-    ASSERT_NO_FATAL_FAILURE(seed.step(drawn->token, step, schedule));
+    ASSERT_NO_FATAL_FAILURE(seed.step(drawn->token, step, options));
     const OracleStep want = oracle.step(drawn->token);
     expect_right(chain, seed, oracle, want, drawn->token, chain.context + step + 1);
   }
@@ -133,8 +140,15 @@ TEST_P(SeedOnTheEmulator, AgreesWithTheOracleOnBothInputSets) {
   for (const InputSet set : {InputSet::nominal, InputSet::strict}) {
     SCOPED_TRACE(set == InputSet::strict ? "strict" : "nominal");
     const Chain chain(GetParam().task, GetParam().variant, set, GetParam().context);
-    expect_right_chain(chain, ptx(chain.task, {}), GetParam().steps, 0);
+    expect_right_chain(chain, ptx(chain.task, {}), GetParam().steps, {});
   }
+}
+
+TEST_P(SeedOnTheEmulator, GivesTheDetectorsNothingToSay) {
+  const Chain chain(GetParam().task, GetParam().variant, InputSet::nominal, GetParam().context);
+  const std::string text = ptx(chain.task, {});
+  for (const std::uint64_t schedule : {0, 5})
+    expect_right_chain(chain, text, 2, {.schedule_seed = schedule, .checks = {.races = true, .undefined = true}});
 }
 
 // At least the last value of every tunable; all of them where a compilation takes no second.
@@ -144,7 +158,7 @@ TEST_P(SeedOnTheEmulator, AgreesWithOtherValuesOfEveryTunable) {
     for (const std::string& value : tunable.values) {
       if (!GetParam().every_value && value != tunable.values.back()) continue;
       SCOPED_TRACE(tunable.name + "=" + value);
-      expect_right_chain(chain, ptx(chain.task, {{tunable.name, value}}), 1, 3);
+      expect_right_chain(chain, ptx(chain.task, {{tunable.name, value}}), 1, {.schedule_seed = 3});
     }
 }
 
