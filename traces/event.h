@@ -155,6 +155,7 @@ struct Decision {
   std::string reason;
   std::optional<int> workers = {}, discarded = {};  // measured: workers that confirmed; pairs left out
   std::optional<double> screen_ratio = {}, screen_low = {}, screen_high = {};  // what the first worker said
+  std::optional<double> seconds = {};     // from the proposal, waiting behind another candidate left out
 };
 struct Checkpoint {
   static constexpr const char* type = "checkpoint";

@@ -147,7 +147,7 @@ void fields(V& v, T& e) {
   v("outcome", e.outcome, must_be(kOutcomes)), v("us", e.us, kMay), v("ratio", e.ratio, kMay), v("low", e.low, kMay);
   v("high", e.high, kMay), v("n", e.n, kMay), v("incumbent", e.incumbent, kMay), v("reason", e.reason, kMay);
   v("workers", e.workers, kMay), v("discarded", e.discarded, kMay), v("screen_ratio", e.screen_ratio, kMay);
-  v("screen_low", e.screen_low, kMay), v("screen_high", e.screen_high, kMay);
+  v("screen_low", e.screen_low, kMay), v("screen_high", e.screen_high, kMay), v("seconds", e.seconds, kMay);
 }
 template <class V, Of<Checkpoint> T>
 void fields(V& v, T& e) {

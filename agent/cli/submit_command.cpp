@@ -33,6 +33,7 @@ int exit_code_of(agent::Verdict verdict) {
     case agent::Verdict::keep:
       return kOk;
     case agent::Verdict::revert:
+    case agent::Verdict::quarantine:
       return kReverted;
     case agent::Verdict::reject:
       return kRejected;

@@ -27,7 +27,7 @@ Result<Json> parse(std::string_view text) {
 }
 
 Verdict verdict_named(const std::string& name) {
-  for (const Verdict verdict : {Verdict::keep, Verdict::revert, Verdict::reject})
+  for (const Verdict verdict : {Verdict::keep, Verdict::revert, Verdict::reject, Verdict::quarantine})
     if (name == name_of(verdict)) return verdict;
   return Verdict::unjudged;
 }
@@ -40,6 +40,13 @@ Proposal read_proposal(const Json& json) {
           .prediction_us = number(json, "prediction_us")};
 }
 
+Report::Screen read_screen(const Json& json) {
+  return {.ratio = json.value("ratio", 0.0),
+          .low = json.value("low", 0.0),
+          .high = json.value("high", 0.0),
+          .said = json.value("said", "")};
+}
+
 Report read_report(const Json& json) {
   Report report;
   report.candidate = json.at("candidate").get<std::string>();
@@ -47,9 +54,18 @@ Report read_report(const Json& json) {
   report.outcome = json.value("outcome", "");
   report.reason = json.value("reason", "");
   for (const Json& time : json.value("times", Json::array()))
-    report.times.push_back({.context = time.at("context").get<std::int64_t>(), .us = time.at("us").get<double>()});
+    report.times.push_back({.context = time.at("context").get<std::int64_t>(),
+                            .us = time.at("us").get<double>(),
+                            .low_us = time.value("low_us", 0.0),
+                            .high_us = time.value("high_us", 0.0)});
   report.us = number(json, "us");
   report.over_incumbent = number(json, "over_incumbent");
+  report.low = number(json, "low");
+  report.high = number(json, "high");
+  report.n = json.value("n", 0);
+  report.workers = json.value("workers", 0);
+  report.discarded = json.value("discarded", 0);
+  if (json.contains("screen")) report.screen = read_screen(json.at("screen"));
   report.over_seed = number(json, "over_seed");
   report.over_baseline = number(json, "over_baseline");
   report.baseline = json.value("baseline", "");
@@ -89,6 +105,13 @@ std::string print_report(const Report& report) {
                {"reason", report.reason}};
   put(json, "us", report.us);
   put(json, "over_incumbent", report.over_incumbent);
+  put(json, "low", report.low);
+  put(json, "high", report.high);
+  json["n"] = report.n;
+  if (!report.modelled) json["workers"] = report.workers, json["discarded"] = report.discarded;
+  if (const auto& screen = report.screen)
+    json["screen"] = {
+        {"ratio", screen->ratio}, {"low", screen->low}, {"high", screen->high}, {"said", screen->said}};
   put(json, "over_seed", report.over_seed);
   put(json, "over_baseline", report.over_baseline);
   put(json, "prediction_us", report.proposal.prediction_us);
@@ -97,7 +120,9 @@ std::string print_report(const Report& report) {
   json["incumbent"] = report.incumbent;
   json["tunables"] = report.proposal.tunables;
   json["times"] = Json::array();
-  for (const ReportedTime& time : report.times) json["times"].push_back({{"context", time.context}, {"us", time.us}});
+  for (const ReportedTime& time : report.times)
+    json["times"].push_back(
+        {{"context", time.context}, {"us", time.us}, {"low_us", time.low_us}, {"high_us", time.high_us}});
   json["left_s"] = report.left_s;
   return print(json);
 }

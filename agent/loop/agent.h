@@ -21,16 +21,18 @@ struct Proposal {
 };
 
 enum class Verdict {
-  keep,      // the new incumbent
-  revert,    // right, but not faster by enough
-  reject,    // did not compile, was refused, wrong, hung or faulted
-  unjudged,  // our failure or the session's end: says nothing about the candidate
+  keep,        // the new incumbent
+  revert,      // right, but not faster by enough
+  reject,      // did not compile, was refused, wrong, hung or faulted
+  quarantine,  // right, but too fast to be true: kept out until it is explained
+  unjudged,    // our failure or the session's end: says nothing about the candidate
 };
 const char* name_of(Verdict verdict);
 
 struct ReportedTime {
   std::int64_t context = 0;
   double us = 0;
+  double low_us = 0, high_us = 0;  // its interval; both us when modelled
 };
 
 // How one candidate did, in words and numbers that its author can act on.
@@ -44,7 +46,15 @@ struct Report {
   // us: geometric mean over the contexts; absent, with over_seed and over_baseline, when a quick check of one context
   // (then the only one in `times`, and what over_incumbent is about) showed that the candidate cannot be kept.
   std::optional<double> us, over_incumbent, over_seed, over_baseline;
-  std::string baseline;  // what over_baseline is relative to
+  std::optional<double> low, high;  // of over_incumbent: its 95 % interval; over_incumbent itself when modelled
+  int n = 0;                        // samples behind it: pairs when measured
+  int workers = 0, discarded = 0;   // measured: fresh workers that confirmed (0: the screen decided), pairs left out
+  struct Screen {
+    double ratio = 0, low = 0, high = 0;
+    std::string said;
+  };
+  std::optional<Screen> screen;     // measured: what the first worker said
+  std::string baseline;             // what over_baseline is relative to
   bool modelled = true;
   std::string incumbent;  // id that it was compared with
   double left_s = 0;      // of the session, for new work

@@ -52,7 +52,9 @@ Seconds Budget::left_for_work() const { return std::max(Seconds(0), work_end().l
 Seconds Budget::reserve() const {
   const double wall = wall_.count();
   const double least = std::min(kReserveSecondsMin, kReserveShareOfSmallCap * wall);
-  const double wanted = std::max({least, kReserveGrades * longest_grade_.count(), kReserveShareMin * wall});
+  const double grades = kReserveGrades * longest_grade_.count();
+  const double anew = set_up_.count() + (kReserveGrades - 1) * longest_grade_.count();
+  const double wanted = std::max({least, grades, anew, kReserveShareMin * wall});
   return Seconds(std::min(wanted, kReserveShareMax * wall));
 }
 
@@ -60,6 +62,7 @@ Deadline Budget::work_end() const { return {start_ + wall_ - reserve()}; }
 Deadline Budget::end() const { return {start_ + wall_}; }
 
 void Budget::saw_full_grade(Seconds took) { longest_grade_ = std::max(longest_grade_, took); }
+void Budget::saw_set_up(Seconds took) { set_up_ = std::max(set_up_, took); }
 
 Result<Seconds> parse_wall(const std::string& text) {
   const auto bad = [&text](const std::string& why) {

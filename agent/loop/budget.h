@@ -17,17 +17,19 @@ class Budget {
   Seconds spent() const;
   // For new work: up to the reserve. Never negative.
   Seconds left_for_work() const;
-  // For the closing: max(10 s, 3 x the longest full grade, 5 % of the cap), where 10 s are at most a quarter of a small
-  // cap and the whole is at most half of it.
+  // For the closing: max(10 s, 3 x the longest full grade, the set-up and 2 such grades, 5 % of the cap), where 10 s are
+  // at most a quarter of a small cap and the whole is at most half of it.
   Seconds reserve() const;
   Deadline work_end() const;
   Deadline end() const;
   void saw_full_grade(Seconds took);
+  // What new weights cost on a device, which the closing needs.
+  void saw_set_up(Seconds took);
   Seconds longest_grade() const { return longest_grade_; }
 
  private:
   const Clock& clock_;
-  Seconds start_, wall_, longest_grade_{0};
+  Seconds start_, wall_, longest_grade_{0}, set_up_{0};
 };
 
 // "3h", "2m", "1h30m", "90s", "90" (seconds). Fails (invalid_input) on zero, negative values and anything else.

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
+#include "agent/loop/reporting.h"
 #include "agent/loop/time_meter.h"
 #include "traces/reader.h"
 
 namespace onelaunch::agent {
 namespace {
-
-Verdict verdict_of(const traces::Decision& decision) {
-  if (decision.verdict == "keep") return Verdict::keep;
-  return decision.outcome == "passed" ? Verdict::revert : Verdict::reject;
-}
 
 // What the time before an event of this kind was spent on.
 struct SpentBefore {
@@ -45,14 +41,11 @@ std::vector<Report> judged_history(const traces::SessionState& state, const std:
                                .parent = attempt.candidate.parent,
                                .note = attempt.candidate.note,
                                .prediction_us = attempt.candidate.prediction_us}};
-    report.verdict = verdict_of(*attempt.decision);
-    report.outcome = attempt.decision->outcome;
-    report.reason = attempt.decision->reason;
-    report.us = attempt.decision->us;
-    report.over_incumbent = attempt.decision->ratio;
-    report.incumbent = attempt.decision->incumbent;
+    read_decision(*attempt.decision, report);
     for (const auto& [context, time] : state.times_of(attempt.candidate.id))
-      report.times.push_back({.context = context, .us = time.us_median});
+      report.times.push_back(
+          {.context = context, .us = time.us_median, .low_us = time.us_low, .high_us = time.us_high});
+    if (!attempt.measurements.empty()) report.modelled = attempt.measurements.back().kind == "modelled";
     history.push_back(std::move(report));
   }
   return history;

@@ -11,6 +11,8 @@ const char* name_of(Verdict verdict) {
       return "revert";
     case Verdict::reject:
       return "reject";
+    case Verdict::quarantine:
+      return "quarantine";
     case Verdict::unjudged:
       return "unjudged";
   }

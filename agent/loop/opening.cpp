@@ -4,8 +4,11 @@
 #include <random>
 #include <utility>
 
+#include "agent/loop/baselines.h"
+#include "agent/loop/comparison.h"
 #include "agent/loop/controls.h"
 #include "agent/loop/defaults.h"
+#include "agent/loop/grading.h"
 #include "tasks/floor.h"
 #include "traces/reader.h"
 
@@ -25,9 +28,14 @@ void record_device(Workplace& place) {
                                           .uuid = device.uuid,
                                           .target = device.target,
                                           .nvrtc_version = device.nvrtc_version,
-                                          .sms = device.sms});
+                                          .sms = device.sms,
+                                          .driver_version = device.driver_version});
   place.observer.say("device", device.name + ", target " + device.target + ", NVRTC " + device.nvrtc_version +
                                    ", compiler confined by: " + device.containment);
+  for (const std::string& warning : device.warnings) {
+    place.observer.say("warning", warning);
+    place.recorder.write(traces::Note{.author = "onelaunch", .text = "device: " + warning});
+  }
 }
 
 void record_ceilings(Workplace& place) {
@@ -49,30 +57,20 @@ void record_ceilings(Workplace& place) {
 }
 
 // Modelled times repeat exactly: the noise is zero by construction.
-void record_noise(Workplace& place) {
-  place.recorder.write(traces::Noise{.modelled = place.sandbox.device().kind == "emu", .half_width = 0, .n = 0});
+void record_no_noise(Workplace& place) {
+  place.recorder.write(traces::Noise{.modelled = true, .half_width = 0, .n = 0});
 }
 
-// A session can go on without a baseline: decisions compare with the incumbent.
-void measure_baseline(Workplace& place, Deadline end, Opened& opened) {
-  place.observer.busy("baseline eager");
-  const Spending spending(place.meter, Spent::measure);
-  const auto baseline =
-      try_step(place, "baseline eager", "", end, [&] { return place.sandbox.baseline("eager", end); });
-  if (!baseline) {
-    place.observer.say("baseline", "eager could not be run: " + baseline.error().message);
-    return;
-  }
-  place.recorder.baseline(*baseline);
-  if (baseline->times.empty()) {
-    place.observer.say("baseline", "eager gave no time");
-    return;
-  }
-  opened.baseline = baseline->name;
-  opened.baseline_us = sandbox::score_us(baseline->times);
-  place.observer.say("baseline", baseline->name + " " + format_us(*opened.baseline_us) + " " +
-                                     kind_of(baseline->times) + ", " + std::to_string(baseline->launches) +
-                                     " launches a token");
+void record_noise(Workplace& place, const NoiseFloor& noise) {
+  place.recorder.write(traces::Noise{.modelled = false,
+                                     .half_width = noise.half_width,
+                                     .n = noise.n,
+                                     .workers = noise.workers,
+                                     .worker_sd = noise.worker_sd});
+  char line[160];
+  std::snprintf(line, sizeof line, "+-%.3f %% over %d pairs in %d fresh workers, which differ by %.3f %%",
+                100 * noise.half_width, noise.n, noise.workers, 100 * noise.worker_sd);
+  place.observer.say("noise", line);
 }
 
 Result<sandbox::Outcome> outcome_of_control(Workplace& place, const ControlKernel& control, Deadline end) {
@@ -119,6 +117,8 @@ Result<Standing> stand(const std::string& id, Proposal proposal, Judgement judge
   if (!judgement.judged) return unavailable(id + " could not be judged: " + judgement.why);
   if (!judgement.passed())
     return fail(Error::Kind::internal, id + " does not pass: " + sandbox::explain(judgement.grade.outcome));
+  if (!judgement.grade.quarantine.empty())
+    return fail(Error::Kind::internal, id + " is too fast to be true: " + judgement.grade.quarantine);
   proposal.tunables = judgement.compiled.tunables;
   const double us = sandbox::score_us(judgement.grade.times);
   return Standing{.id = id,
@@ -175,23 +175,51 @@ Result<Standing> measure_anew(Workplace& place, Judge& judge, const traces::Atte
   return stand(id, *proposal, judge.judge(id, *proposal, Compiling(), end));
 }
 
-Result<void> stand_kernels(Workplace& place, Judge& judge, const std::string& seed_source, Deadline end,
-                           Opened& opened) {
+// On a GPU: the seed against itself, in fresh workers. They say how far two equal kernels may differ, and its time.
+Result<void> measure_noise(Workplace& place, Deadline end, Opened& opened) {
+  const Result<std::vector<Beside>> workers = grade_in_fresh_workers(place, opened.seed, opened.seed, end);
+  if (!workers) return because(workers.error(), "the A/A test");
+  opened.noise = noise_floor(gains_of(*workers));
+  record_noise(place, *opened.noise);
+  opened.seed.times = combined_times(*workers);
+  opened.seed.us = sandbox::score_us(opened.seed.times);
+  return {};
+}
+
+Result<void> stand_seed(Workplace& place, Judge& judge, const std::string& seed_source, Deadline end, Opened& opened) {
   const traces::SessionState& state = place.recorder.state();
-  const traces::Attempt* kept = last_kept(state);
-  const std::string incumbent = kept ? kept->candidate.id : "";
   const bool known = !state.attempts.empty();
   Result<Standing> seed =
       known ? measure_anew(place, judge, state.attempts.front(), end) : grade_seed(place, judge, seed_source, end);
   if (!seed) return because(seed.error(), "the seed kernel");
-  record_seed(place, *seed, known ? "the seed, measured anew" : "the seed: what the session starts from");
-  opened.seed = *seed;
-  opened.incumbent = *seed;
-  if (incumbent.empty() || incumbent == seed->id) return {};
-  Result<Standing> best = measure_anew(place, judge, *state.find(incumbent), end);
-  if (!best) return because(best.error(), "the incumbent");
-  opened.incumbent = *best;
+  opened.seed = std::move(*seed);
+  if (!place.modelled())
+    if (const Result<void> measured = measure_noise(place, end, opened); !measured) return measured;
+  record_seed(place, opened.seed, known ? "the seed, measured anew" : "the seed: what the session starts from");
+  opened.incumbent = opened.seed;
   return {};
+}
+
+// Of a session that goes on: what was kept last, timed on this leg's device and weights.
+Result<void> stand_incumbent(Workplace& place, Judge& judge, const std::string& id, Deadline end, Opened& opened) {
+  Result<Standing> best = measure_anew(place, judge, *place.recorder.state().find(id), end);
+  if (!best) return because(best.error(), "the incumbent");
+  opened.incumbent = std::move(*best);
+  if (place.modelled()) return {};
+  const Result<std::vector<Beside>> workers = grade_in_fresh_workers(place, opened.incumbent, opened.seed, end);
+  if (!workers) return because(workers.error(), "the incumbent");
+  opened.incumbent.times = combined_times(*workers);
+  opened.incumbent.us = sandbox::score_us(opened.incumbent.times);
+  return {};
+}
+
+Result<void> stand_kernels(Workplace& place, Judge& judge, const std::string& seed_source, Deadline end,
+                           Opened& opened) {
+  const traces::Attempt* kept = last_kept(place.recorder.state());
+  const std::string incumbent = kept ? kept->candidate.id : "";
+  if (const Result<void> stood = stand_seed(place, judge, seed_source, end, opened); !stood) return stood;
+  if (incumbent.empty() || incumbent == opened.seed.id) return {};
+  return stand_incumbent(place, judge, incumbent, end, opened);
 }
 
 }  // namespace
@@ -206,8 +234,8 @@ Result<Opened> open_session(Workplace& place, Judge& judge, const std::string& s
   Opened opened;
   record_device(place);
   record_ceilings(place);
-  record_noise(place);
-  measure_baseline(place, end, opened);
+  if (place.modelled()) record_no_noise(place);
+  measure_baselines(place, end, opened);
   if (const Result<void> checked = check_controls(place, end); !checked) return because(checked.error());
   if (const Result<void> stood = stand_kernels(place, judge, seed_source, end, opened); !stood)
     return because(stood.error());

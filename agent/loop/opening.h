@@ -7,23 +7,17 @@
 #include <vector>
 
 #include "agent/loop/judge.h"
+#include "agent/loop/measured_rule.h"
+#include "agent/loop/standing.h"
 #include "agent/loop/workplace.h"
 
 namespace onelaunch::agent {
-
-// A judged kernel that others are compared with.
-struct Standing {
-  std::string id;
-  Proposal proposal;  // tunables: all of them
-  sandbox::Compiled compiled;
-  std::vector<sandbox::Measurement> times;
-  double us = 0;  // score
-};
 
 struct Opened {
   Standing seed, incumbent;
   std::string baseline;  // name; empty when it could not be run
   std::optional<double> baseline_us;
+  std::optional<NoiseFloor> noise;  // of measured times
 };
 
 // A seed of weights, states or tokens that nobody can guess.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "agent/loop/measurement_events.h"
+
 namespace onelaunch::agent {
 namespace {
 
@@ -26,25 +28,6 @@ traces::Gate gate_event(const std::string& id, const sandbox::GateResult& gate) 
   event.step = gate.step;
   event.seed = gate.seed;
   event.detail = gate.detail;
-  return event;
-}
-
-traces::Measurement measurement_event(const std::string& id, const sandbox::Measurement& time) {
-  traces::Measurement event;
-  event.candidate = id;
-  event.kind = time.modelled ? "modelled" : "measured";
-  event.context = time.context;
-  event.us_median = time.us_median;
-  event.us_low = time.us_low;
-  event.us_high = time.us_high;
-  event.n = time.n;
-  event.raw = time.raw_us;
-  for (const sandbox::PhaseTime& phase : time.phases)
-    event.phases.push_back({.name = phase.name,
-                            .bound = phase.bound,
-                            .us = phase.us,
-                            .dram_mb = phase.dram_mb,
-                            .warp_instructions = phase.warp_instructions});
   return event;
 }
 
@@ -111,7 +94,21 @@ void Recorder::compiled(const std::string& id, const sandbox::Compiled& compiled
 
 void Recorder::graded(const std::string& id, const sandbox::Grade& grade) {
   for (const sandbox::GateResult& gate : grade.gates) write(gate_event(id, gate));
-  for (const sandbox::Measurement& time : grade.times) write(measurement_event(id, time));
+  timed(id, grade.times);
+  for (const sandbox::Measurement& time : grade.times)
+    for (const traces::Measurement& event : side_events(id, time)) write(event);
+}
+
+void Recorder::timed(const std::string& id, const std::vector<sandbox::Measurement>& times) {
+  for (const sandbox::Measurement& time : times) write(primary_event(id, time));
+}
+
+void Recorder::paired(const std::string& id, const std::string& against, int number,
+                      const std::vector<sandbox::PairedTimes>& pairs, const WorkerGain& gain) {
+  const auto sound = [](double us) { return std::isfinite(us) && us >= 0; };
+  for (const sandbox::PairedTimes& of : pairs)
+    if (std::ranges::all_of(of.candidate_us, sound) && std::ranges::all_of(of.against_us, sound))
+      write(paired_event(id, against, number, of, gain));
 }
 
 void Recorder::infra_error(const std::string& what, const std::string& candidate) {
@@ -138,6 +135,7 @@ void Recorder::regrade(const std::string& id, const sandbox::Grade& grade, std::
   event.times = context_times(grade.times);
   event.us = grade.times.empty() ? 0 : sandbox::score_us(grade.times);
   event.seed = seed;
+  event.quarantine = grade.quarantine;
   write(event);
 }
 

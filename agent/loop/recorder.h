@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/loop/agent.h"
+#include "agent/loop/measured_rule.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "sandbox/host/sandbox.h"
@@ -27,6 +28,11 @@ class Recorder {
   void compiled(const std::string& id, const sandbox::Compiled& compiled);
   // Gates and measurements.
   void graded(const std::string& id, const sandbox::Grade& grade);
+  // Primary times alone, as when several workers' are put together.
+  void timed(const std::string& id, const std::vector<sandbox::Measurement>& times);
+  // What a worker saw of `id` next to `against`; `number` 0: the one that screens.
+  void paired(const std::string& id, const std::string& against, int number,
+              const std::vector<sandbox::PairedTimes>& pairs, const WorkerGain& gain);
   void infra_error(const std::string& what, const std::string& candidate);
   void baseline(const sandbox::BaselineResult& baseline);
   void regrade(const std::string& id, const sandbox::Grade& grade, std::uint64_t seed);

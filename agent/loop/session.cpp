@@ -7,32 +7,22 @@
 #include "agent/loop/defaults.h"
 #include "agent/loop/history.h"
 #include "agent/loop/keep_rule.h"
+#include "agent/loop/reporting.h"
+#include "agent/loop/statistics.h"
 #include "base/sha256.h"
 
 namespace onelaunch::agent {
 namespace {
 
-std::optional<double> ratio(const std::optional<double>& reference, const std::optional<double>& us) {
-  if (!reference || !us || !(*us > 0)) return std::nullopt;
-  return *reference / *us;
-}
-
-traces::Decision decision_event(const Report& report) {
-  traces::Decision event;
-  event.candidate = report.candidate;
-  event.verdict = report.verdict == Verdict::keep ? "keep" : "revert";
-  event.outcome = report.outcome;
-  event.us = report.us;
-  event.ratio = event.low = event.high = report.over_incumbent;  // modelled times have no spread
-  event.n = report.over_incumbent ? 1 : 0;
-  event.incumbent = report.incumbent;
-  event.reason = report.reason;
-  return event;
-}
-
 // Sessions of the same task under different rules do not share a board.
 std::string rules_name(const tasks::Task& task) {
   return task.rules.empty() ? "" : task.name + "-" + sha256_hex(task.rules).substr(0, 8);
+}
+
+// A candidate that was compiled while another one was judged did not need the time that it then waited.
+double decision_seconds(Seconds proposed, double compile_s, Seconds taken_up, Seconds decided) {
+  const Seconds ready = std::max(taken_up, proposed + Seconds(compile_s));
+  return compile_s + std::max(0.0, (decided - ready).count());
 }
 
 }  // namespace
@@ -59,6 +49,11 @@ Session::Session(const tasks::Task& task, std::string seed_source, SessionPorts 
       weight_seed_(options_.session_seed ? *options_.session_seed : random_seed()) {
   if (continuation_)
     for (const auto& [kind, seconds] : continuation_->attribution_s) meter_.add(kind, seconds);
+  for (const traces::Attempt& attempt : recorder_.state().attempts) {
+    if (!attempt.decision) continue;
+    if (attempt.decision->workers.value_or(0) > 0) ++confirmations_;
+    if (attempt.decision->seconds) decision_s_.push_back(*attempt.decision->seconds);
+  }
 }
 
 Result<SessionResult> Session::run() {
@@ -100,6 +95,7 @@ Result<void> Session::start() {
     event.session_seed = options_.session_seed;
     event.containment = device.containment;
     event.rules = rules_name(place_.task);
+    if (!place_.modelled()) event.error_rate = kSessionErrorRate;
     recorder_.write(event);
   }
   return recorder_.status();
@@ -112,6 +108,12 @@ Result<void> Session::open() {
   Result<Opened> opened = open_session(place_, judge_, seed_source_);
   if (!opened) return because(opened.error());
   opened_ = std::move(*opened);
+  if (opened_->noise) {
+    rule_ = MeasuredRule{.min_gain = options_.min_gain, .noise = *opened_->noise};
+    ports_.observer.say("rule", "kept is what gains " + print_percent(rule_->least_gain()) + " or more in " +
+                                    std::to_string(kConfirmingWorkers) + " fresh workers; a wrong keep in " +
+                                    print_percent(kSessionErrorRate) + " of such sessions at most");
+  }
   if (const Result<void> saved = save_best(place_, opened_->incumbent); !saved) return saved;
   return ports_.agent.begin(brief());
 }
@@ -123,8 +125,11 @@ Brief Session::brief() const {
           .history = judged_history(recorder_.state(), recorder_.writer().run())};
 }
 
+// On a GPU, time for a candidate that needs its confirmation.
 bool Session::time_for_another() const {
-  return budget_.left_for_work().count() > 0.8 * last_judgement_s_ && !budget_.work_end().passed(ports_.clock);
+  const double confirmed_s = rule_ ? (1 + kConfirmingWorkers) * budget_.longest_grade().count() : 0;
+  const double left_s = budget_.left_for_work().count();
+  return left_s > 0.8 * last_judgement_s_ && left_s > confirmed_s && !budget_.work_end().passed(ports_.clock);
 }
 
 StopReason Session::loop() {
@@ -156,7 +161,8 @@ std::optional<Session::Entrant> Session::next_entrant() {
   if (!proposal || !*proposal) return std::nullopt;
   Entrant entrant{.id = "c" + std::to_string(recorder_.state().attempts.size()),
                   .proposal = std::move(**proposal),
-                  .compiling = {}};
+                  .compiling = {},
+                  .proposed = ports_.clock.now()};
   if (entrant.proposal.parent.empty()) entrant.proposal.parent = opened_->incumbent.id;
   fill_defaults(entrant.proposal);
   recorder_.candidate(entrant.id, entrant.proposal);
@@ -166,48 +172,23 @@ std::optional<Session::Entrant> Session::next_entrant() {
 
 void Session::judge(Entrant entrant) {
   const Seconds start = ports_.clock.now();
-  Judgement judgement = judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end(),
-                                     opened_->incumbent.times);
+  const Rivalry rivalry{
+      .incumbent = opened_->incumbent, .rule = rule_ ? &*rule_ : nullptr, .test = confirmations_ + 1};
+  Judgement judgement =
+      judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end(), &rivalry);
   last_judgement_s_ = (ports_.clock.now() - start).count();
   lost_in_a_row_ = judgement.judged || judgement.cut_short ? 0 : lost_in_a_row_ + 1;
   if (lost_in_a_row_ > 0) failure_ = judgement.why;
-  const Report report = decide(entrant, judgement);
-  if (report.verdict != Verdict::unjudged) recorder_.write(decision_event(report));
+  const Report report = report_on(entrant.id, entrant.proposal, judgement, *opened_,
+                                  budget_.left_for_work().count(), options_.min_gain);
+  if (report.workers > 0) ++confirmations_;
+  if (report.verdict != Verdict::unjudged) {
+    decision_s_.push_back(decision_seconds(entrant.proposed, judgement.compiled.seconds, start, ports_.clock.now()));
+    recorder_.write(decision_event(report, decision_s_.back()));
+  }
   if (report.verdict == Verdict::keep && recorder_.status()) keep(entrant, judgement, *report.us);
   ports_.observer.decided(report);
   ports_.agent.tell(report);
-}
-
-Report Session::decide(const Entrant& entrant, Judgement& judgement) {
-  Report report{.candidate = entrant.id, .proposal = entrant.proposal};
-  report.incumbent = opened_->incumbent.id;
-  report.baseline = opened_->baseline;
-  report.left_s = budget_.left_for_work().count();
-  if (!judgement.compiled.tunables.empty()) report.proposal.tunables = judgement.compiled.tunables;
-  if (!judgement.judged) {
-    report.outcome = "unjudged";
-    report.reason = judgement.why;
-    return report;
-  }
-  report.outcome = sandbox::name_of(judgement.grade.outcome);
-  if (!judgement.passed()) {
-    report.verdict = Verdict::reject;
-    report.reason = sandbox::explain(judgement.grade.outcome);
-    return report;
-  }
-  const KeepDecision decision =
-      judgement.screened ? *judgement.screened
-                         : decide_modelled(opened_->incumbent.times, judgement.grade.times, options_.min_gain);
-  report.verdict = decision.keep ? Verdict::keep : Verdict::revert;
-  report.reason = decision.reason;
-  if (decision.us > 0) report.us = decision.us;
-  for (const sandbox::Measurement& time : judgement.grade.times)
-    report.times.push_back({.context = time.context, .us = time.us_median});
-  if (decision.ratio > 0) report.over_incumbent = decision.ratio;
-  report.over_seed = ratio(opened_->seed.us, report.us);
-  report.over_baseline = ratio(opened_->baseline_us, report.us);
-  report.modelled = std::string(kind_of(judgement.grade.times)) == "modelled";
-  return report;
 }
 
 void Session::keep(const Entrant& entrant, Judgement& judgement, double us) {
@@ -254,17 +235,22 @@ Result<SessionResult> Session::close(StopReason reason, const std::string& detai
   result.decisions = recorder_.state().decisions;
   result.kept = recorder_.state().kept;
   result.attribution_s = meter_.totals();
+  if (const double active_s = recorder_.writer().active_s(); active_s > 0)
+    result.experiments_per_hour = result.decisions * 3600 / active_s;
+  if (!decision_s_.empty()) result.decision_s_median = median_of(decision_s_);
   recorder_.write(traces::SessionEnd{.reason = name_of(reason),
                                      .detail = detail,
                                      .best = result.best,
                                      .best_us = result.best_us,
-                                     .over_seed = ratio(result.seed_us, result.best_us),
-                                     .over_baseline = ratio(result.baseline_us, result.best_us),
+                                     .over_seed = ratio_of(result.seed_us, result.best_us),
+                                     .over_baseline = ratio_of(result.baseline_us, result.best_us),
                                      .baseline = result.baseline,
                                      .decisions = result.decisions,
                                      .kept = result.kept,
                                      .attribution_s = result.attribution_s,
-                                     .session_seed = weight_seed_});
+                                     .session_seed = weight_seed_,
+                                     .experiments_per_hour = result.experiments_per_hour,
+                                     .decision_s_median = result.decision_s_median});
   result.active_s = recorder_.writer().active_s();
   if (!recorder_.status()) return because(recorder_.status().error());
   if (const Result<void> bundled = write_bundle(recorder_); !bundled) return because(bundled.error());

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/loop/agent.h"
 #include "agent/loop/closing.h"
@@ -61,6 +62,7 @@ struct SessionResult {
   std::filesystem::path published;  // empty when nothing was
   double active_s = 0;
   std::map<std::string, double> attribution_s;
+  std::optional<double> experiments_per_hour, decision_s_median;  // over all legs
 };
 
 class Session {
@@ -78,6 +80,7 @@ class Session {
     std::string id;
     Proposal proposal;
     Compiling compiling;
+    Seconds proposed{0};
   };
 
   Result<void> start();
@@ -86,7 +89,6 @@ class Session {
   StopReason loop();
   std::optional<Entrant> next_entrant();
   void judge(Entrant entrant);
-  Report decide(const Entrant& entrant, Judgement& judgement);
   void keep(const Entrant& entrant, Judgement& judgement, double us);
   bool time_for_another() const;
   void give_up(const std::string& why);
@@ -105,6 +107,9 @@ class Session {
   Judge judge_;
   std::uint64_t weight_seed_ = 0;
   std::optional<Opened> opened_;
+  std::optional<MeasuredRule> rule_;  // of measured times
+  int confirmations_ = 0;             // over all legs
+  std::vector<double> decision_s_;    // of each decision, over all legs
   int lost_in_a_row_ = 0;  // candidates, to failures of ours
   std::string failure_;    // the last of them
   double last_judgement_s_ = 0;

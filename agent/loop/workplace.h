@@ -28,6 +28,7 @@ struct Workplace {
   SessionLimits limits;
   int stops_tolerated = 0;  // wishes to stop that have been heeded already
 
+  bool modelled() const { return sandbox.device().kind == "emu"; }
   bool stopping() const { return stop.times() > stops_tolerated; }
   // At most `seconds` from now, and never past the session's own end.
   Deadline within(double seconds, Deadline end) const {

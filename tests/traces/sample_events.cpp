@@ -33,7 +33,8 @@ void add_candidate_events(std::vector<Event>& events, const std::string& blob) {
                                .against = "c3", .raw_against = {82, 81.5}, .discarded = 3});
   events.push_back(Decision{.candidate = "c17", .verdict = "quarantine", .outcome = "wrong_answer", .us = 80.5,
                             .ratio = 1.01, .low = 1.005, .high = 1.015, .n = 5, .incumbent = "c3", .reason = "too fast",
-                            .workers = 5, .discarded = 2, .screen_ratio = 1.02, .screen_low = 1.01, .screen_high = 1.03});
+                            .workers = 5, .discarded = 2, .screen_ratio = 1.02, .screen_low = 1.01, .screen_high = 1.03,
+                            .seconds = 12.5});
   events.push_back(Checkpoint{.candidate = "c17", .source_sha256 = blob, .cubin_sha256 = some_hash('b'), .us = 80.5});
   events.push_back(Profile{.candidate = "c17", .context = 96, .phases = kPhases});
 }
