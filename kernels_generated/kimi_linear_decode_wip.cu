@@ -10,13 +10,14 @@
 #include <onelaunch.cuh>
 
 OL_TUNABLE(COPY, 0, 0, 1)          // 1: cp.async.bulk and mbarrier; 0: plain loads by the producer warp
-OL_TUNABLE(SLOTS, 10, 6, 8, 9, 10) // of the ring
+OL_TUNABLE(SLOTS, 8, 6, 8, 9, 10) // of the ring
 OL_TUNABLE(CAP, 3, 2, 3, 4, 5, 10) // copies in flight
 OL_TUNABLE(CAPX, 1, 1, 2, 4, 10)   // the same while the block is in an exchange
 OL_TUNABLE(REPLICAS, 2, 1, 2, 4, 8)
 OL_TUNABLE(PASS, 3, 2, 3)          // tiles of 8 cache rows that attention takes at once
 OL_TUNABLE(COUNTED, 1, 0, 1)       // all-reduce: 1: words {three sums, how many blocks added}; 0: a counter beside the sums
 OL_TUNABLE(ROWS, 1, 0, 1)          // cache rows: 1: cp.async of 16 bytes a lane; 0: a bulk copy a row
+OL_TUNABLE(STATE_ASYNC, 1, 0, 1)   // 1: the state's slice waits in shared memory, not in registers
 OL_TUNABLE(EARLY, 1, 0, 1)         // 1: the next layer's weights keep to CAPX until the exchange is over
 OL_TUNABLE(WORD128, 0, 0, 1)       // 16-byte words as b128 (formally one access) or as two u64
 OL_TUNABLE(GUARD, 0, 0, 1)         // trap instead of spinning for ever
@@ -168,6 +169,9 @@ struct Shared {
   float vector[64];
   float value[128];
   float logit[64], top[kTopK], columns[32];
+#if STATE_ASYNC
+  alignas(16) float rows[128 * 32];   // the block's slice of a head's state
+#endif
   bf16 query[kLatents + 16];
   bf16 probability[kHeadTiles * 16 * 40];
   float shrink[kHeadTiles * 16];
@@ -213,6 +217,10 @@ DEVICE float warp_max(float v) {
 #pragma unroll
   for (int m = 16; m; m >>= 1) v = fmaxf(v, __shfl_xor_sync(~0u, v, m));
   return v;
+}
+DEVICE float warp_most(float v) {  // warp_max by one instruction: floats in the order of integers
+  const u32 bits = __float_as_uint(v), key = bits ^ (u32(int(bits) >> 31) | 0x80000000u), most = __reduce_max_sync(~0u, key);
+  return __uint_as_float(most & 0x80000000u ? most ^ 0x80000000u : ~most);
 }
 DEVICE void consumers_meet() { asm volatile("bar.sync 1, %0;" ::"n"(kConsumers) : "memory"); }
 
@@ -335,7 +343,7 @@ DEVICE u32 lds4(u32 at) {
 struct Consumer {
   u32 ring, barriers;               // shared addresses of slot 0 and of full[0]; empty[] follows full[]
   bool leader;                      // of the warp
-  int slot = 0;
+  int slot = 0, held = 0;           // the next to wait for, the next to give back
   u32 round = 0;
 #if PROFILE
   u32 waited = 0;                   // cycles
@@ -358,9 +366,13 @@ struct Consumer {
     __syncwarp();
     if (leader) barrier_arrive(barriers + (SLOTS + which) * 8);
   }
+  DEVICE void give_back_oldest() {
+    give_back(held);
+    if (++held == SLOTS) held = 0;
+  }
   DEVICE void release() {
-    give_back(slot);
     skip();
+    give_back_oldest();
   }
 };
 
@@ -534,7 +546,7 @@ struct Levels {                                    // value = sx (first + second
     first = fmaf(value, inverse, kMagic);
     second = fmaf(fmaf(value, inverse, -(first - kMagic)), 254.0f, kMagic);
   }
-  DEVICE float value() const { return (first - kMagic) + (second - kMagic) * kSecond; }
+  DEVICE int integer() const { return (__float_as_int(first) - kMagicBits) * 254 + __float_as_int(second) - kMagicBits; }
 };
 DEVICE u32 bytes_of(float a, float b, float c, float d) {
   const u32 ab = __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x0040), cd = __byte_perm(__float_as_uint(c), __float_as_uint(d), 0x0040);
@@ -550,7 +562,7 @@ DEVICE float2 quantise32(float value, uint4* octets) {
   at[0] = static_cast<unsigned char>(__float_as_uint(q.first));
   at[8] = static_cast<unsigned char>(__float_as_uint(q.second));
   __syncwarp();
-  const int sum = __reduce_add_sync(~0u, (__float_as_int(q.first) - kMagicBits) * 254 + __float_as_int(q.second) - kMagicBits);
+  const int sum = __reduce_add_sync(~0u, q.integer());
   return {unit * (1.0f / 16.0f), unit * kSecond * float(sum)};
 }
 
@@ -577,6 +589,19 @@ struct Dots {
   DEVICE float value(int c) const {
     const float first = __int_as_float(low1[c] * 16 + high1[c]) - kMagic, second = __int_as_float(low2[c] * 16 + high2[c]) - kMagic;
     return fmaf(second, kSecond, first);
+  }
+};
+struct Words {                                     // of one lane in one chunk, with their activations
+  uint4 w0, x0, w1, x1;
+  DEVICE void load(u32 w, u32 x, u32 w_step, u32 x_step) {
+    w0 = lds16(w);
+    x0 = lds16(x);
+    w1 = lds16(w + w_step);
+    x1 = lds16(x + x_step);
+  }
+  DEVICE void multiply(Dots& d) const {
+    d.add(w0, x0);
+    d.add(w1, x1);
   }
 };
 DEVICE float scale_of(uint2 scales, int c) { return c == 0 ? low(scales.x) : c == 1 ? high(scales.x) : c == 2 ? low(scales.y) : high(scales.y); }
@@ -607,17 +632,36 @@ DEVICE void multiply_long(Consumer& ring, Shared& s, const Long m) {
     const u32 mine = ((warp * kSubs + sub) * m.quads + quad) * 16, step_bytes = kWarps * kSubs * m.quads * 16;
     const u32 share = m.main_words() * 16 + (warp % (2 * kSubs) * m.quads + quad) * 8, share_zeros = m.main_words() * 16 + m.main_scales() * 8 + (warp % (2 * kSubs) * m.quads + quad) * 4;
     u32 my_x = x + (round * 256 + warp * 16 + sub) * 16;
-#pragma unroll 1
-    for (int c = 0; c < 8 / kSubs; ++c) {
+    // A chunk's words are in registers before the chunk before it is multiplied.
+    constexpr int kChunksHere = 8 / kSubs;
+    Words a, b;
+    const auto load = [&](Words& into, int c) {
       chunk = ring.wait();
       if (active) {
-        const uint4 w0 = lds16(chunk + mine), x0 = lds16(my_x), w1 = lds16(chunk + mine + step_bytes), x1 = lds16(my_x + kSubs * 16);
+        into.load(chunk + mine, my_x, step_bytes, kSubs * 16);
         if (warp / (2 * kSubs) == c) scales = lds8(chunk + share), zeros = lds4(chunk + share_zeros);
-        d.add(w0, x0);
-        d.add(w1, x1);
       }
       my_x += 2 * kSubs * 16;
-      if (!(kOneChunk && kRest && c == 8 / kSubs - 1)) ring.release();
+      ring.skip();
+    };
+    const auto multiply = [&](const Words& words, bool last) {
+      if (active) words.multiply(d);
+      if (!(kOneChunk && kRest && last)) ring.give_back_oldest();
+    };
+    load(a, 0);
+    if constexpr (kChunksHere == 1) {
+      multiply(a, true);
+    } else {
+#pragma unroll 1
+      for (int c = 0; c < kChunksHere - 2; c += 2) {
+        load(b, c + 1);
+        multiply(a, false);
+        load(a, c + 2);
+        multiply(b, false);
+      }
+      load(b, kChunksHere - 1);
+      multiply(a, false);
+      multiply(b, true);
     }
     const float2 group = s.group[round * 16 + warp];
     fold(out, d, scales, zeros, group.x, sub == 0 ? group.y : 0.0f);
@@ -637,7 +681,8 @@ DEVICE void multiply_long(Consumer& ring, Shared& s, const Long m) {
       scales = lds8(at + index * 8);
       zeros = lds4(at + 2 * m.quads * 8 + index * 4);
     }
-    ring.release();
+    if (!(kOneChunk && kRounds)) ring.skip();
+    ring.give_back_oldest();
     const float2 group = s.group[kRounds * 16 + warp / 8];
     fold(out, d, scales, zeros, group.x, warp % 8 == 0 && sub == 0 ? group.y : 0.0f);
   }
@@ -750,22 +795,21 @@ DEVICE void publish_stream(Context& c, const float (&x)[8], uint4 norm, uint4 be
       product = fmaf(v[i], i & 1 ? high(row[i / 2]) : low(row[i / 2]), product);
       top = fmaxf(top, fabsf(v[i]));
     }
-#pragma unroll
-    for (int m = 8; m; m >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, m));
-    const float inverse = top > 0 ? 127.0f / top : 0.0f, unit = top * (1.0f / 127.0f);
-    float first[8], second[8], sum = 0;
+    top = __uint_as_float(__reduce_max_sync(~0u, __float_as_uint(top)));  // of two groups: a warp's
+    const float inverse = top > 0 ? __fdividef(127.0f, top) : 0.0f, unit = top * (1.0f / 127.0f);
+    float first[8], second[8];
+    int sum = 0;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const Levels q(v[i], inverse);
       first[i] = q.first;
       second[i] = q.second;
-      sum += q.value();
+      sum += q.integer();
     }
     s.d.x[t] = make_uint4(bytes_of(first[0], first[2], first[4], first[6]), bytes_of(first[1], first[3], first[5], first[7]),
                           bytes_of(second[0], second[2], second[4], second[6]), bytes_of(second[1], second[3], second[5], second[7]));
-#pragma unroll
-    for (int m = 8; m; m >>= 1) sum += __shfl_xor_sync(~0u, sum, m);
-    if (t % 16 == 0) s.group[t / 16] = {unit * (1.0f / 16.0f), unit * sum};
+    const int lower = __reduce_add_sync(~0u, t & 16 ? 0 : sum), upper = __reduce_add_sync(~0u, t & 16 ? sum : 0);
+    if (t % 16 == 0) s.group[t / 16] = {unit * (1.0f / 16.0f), unit * kSecond * float(t & 16 ? upper : lower)};
     squares = warp_sum(squares);
     product = warp_sum(product);
     if (lane_id() == 0) s.reduce[warp_id()] = {squares, product};
@@ -970,9 +1014,18 @@ DEVICE void kda(Context& c, const Layer& layer, int index) {
   const int channel = c.head * 128 + c.quarter * 32 + lane;
   // A warp keeps 8 rows (keys) of the state, a lane one value column.
   float* state = layer.S + (u64(c.head) * 128 + warp * 8) * 128 + c.quarter * 32 + lane;
+#if STATE_ASYNC
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {  // row (t + 512 i) / 8, 16 bytes (t % 8)
+    const int piece = t + i * kConsumers;
+    const float* from = layer.S + (u64(c.head) * 128 + piece / 8) * 128 + c.quarter * 32 + piece % 8 * 4;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(s.rows) + piece * 16), "l"(from) : "memory");
+  }
+#else
   float row[8];
 #pragma unroll
   for (int i = 0; i < 8; ++i) row[i] = load_early_float(state + i * 128);
+#endif
   bf16* window = warp == 0 ? layer.window_q : warp == 1 ? layer.window_k : layer.window_v;
   const bf16* taps = warp == 0 ? layer.conv_q : warp == 1 ? layer.conv_k : layer.conv_v;
   float past[3] = {}, tap[4] = {};
@@ -1000,12 +1053,20 @@ DEVICE void kda(Context& c, const Layer& layer, int index) {
     if (warp == 2) s.value[lane] = result;
     else send8(c.args.sync + kSyncHead + ((int(blockIdx.x) * 3 + (warp == 3 ? 2 : warp)) * 32 + lane) * 8, __float_as_uint(result), tag);
   }
+#if STATE_ASYNC
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
   if (t < 384) {
     const int which = t / 128, source = c.head * 4 + t % 128 / 32;
     s.d.head[t] = __uint_as_float(receive8(c.args.sync + kSyncHead + ((source * 3 + which) * 32 + lane) * 8, tag));
   }
   consumers_meet();
   c.stamp();
+#if STATE_ASYNC
+  float row[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) row[i] = s.rows[(warp * 8 + i) * 32 + lane];
+#endif
   float predicted = 0, seen = 0, both = 0, key[8];
   const float4 *queries = reinterpret_cast<const float4*>(s.d.head) + warp * 2, *keys = queries + 32, *decays = keys + 32;
 #pragma unroll
@@ -1189,6 +1250,7 @@ DEVICE void score_tile(const Query& q, u32 tile, int slice, bool valid, float (&
     if (valid) b[step] = lds4(row + 2 * (k < kLatents ? quarter * kLatents + k : kLatent + quarter * 16 + k - kLatents));
   }
   b[kHalfSteps] = 0;
+  __syncwarp();
 #pragma unroll
   for (int i = 0; i < 4; ++i) d[i] = 0;
 #pragma unroll
@@ -1234,6 +1296,7 @@ DEVICE void mla_attend(Context& c) {
   const bool busy = tile < kHeadTiles;
   Query query;
   if (busy) receive_query(c, query, tile, slice);
+  __syncwarp();                     // lanes leave the wait one by one; mma needs them together
   c.stamp();
   const Rows rows(c.args.position + 1);
   float latent[kSliceTiles][4] = {}, top[kHeadTiles], total[kHeadTiles];
@@ -1278,9 +1341,10 @@ DEVICE void mla_attend(Context& c) {
         for (int sl = 0; sl < 8; ++sl) score += s.a.score[(sl * kHeadTiles * 16 + head) * kPassRows + lane];
       }
       const float before = top[h];
-      top[h] = fmaxf(before, warp_max(score));
+      top[h] = fmaxf(before, warp_most(score));
       const float weight = lane < here ? round_bf16(exp2f(score - top[h])) : 0.0f, shrink = exp2f(before - top[h]);
-      total[h] = fmaf(total[h], shrink, warp_sum(weight));
+      // Weights are at most 1 and the largest is 1, or `total` already counts one: 2^-24 is enough.
+      total[h] = fmaf(total[h], shrink, float(__reduce_add_sync(~0u, __float2uint_rn(weight * 16777216.0f))) * (1.0f / 16777216.0f));
       s.probability[head * 40 + lane] = __float2bfloat16_rn(weight);
       if (lane == 0) s.shrink[head] = shrink;
     }
@@ -1313,7 +1377,7 @@ DEVICE void mla_attend(Context& c) {
     }
 #pragma unroll
     for (int i = 0; i < PASS; ++i)
-      if (i < tiles) c.ring.give_back(slot_of(i));
+      if (i < tiles) c.ring.give_back_oldest();
   }
   c.stamp();
   if (busy) {
