@@ -99,7 +99,7 @@ void serve_cuda(sandbox::FrameChannel& host, int ordinal, const Clock& clock) {
   // Loading a kernel at its first launch can wait for the device to be idle, which it is not behind a closed gate.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   leave_with_the_host(host.fd());
-  PrintedOutput printed;
+  PrintedOutput printed(STDOUT_FILENO);
   CudaServer server(load_cuda_libraries(), ordinal, clock, printed, confine);
   ::_exit(serve(host, [&](const sandbox::Frame& frame) { return server.answer(frame); }, [&] { return server.lost(); }));
 }

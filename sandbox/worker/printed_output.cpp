@@ -7,14 +7,14 @@
 
 namespace onelaunch::worker {
 
-PrintedOutput::PrintedOutput() {
+PrintedOutput::PrintedOutput(int descriptor) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
   read_.reset(ends[0]);
   ::fcntl(ends[1], F_SETPIPE_SZ, kBytesMax);
-  ::dup2(ends[1], STDOUT_FILENO);
+  ::dup2(ends[1], descriptor);
   ::close(ends[1]);
-  std::setvbuf(stdout, nullptr, _IONBF, 0);
+  if (descriptor == STDOUT_FILENO) std::setvbuf(stdout, nullptr, _IONBF, 0);
 }
 
 std::string PrintedOutput::take(bool& truncated) {

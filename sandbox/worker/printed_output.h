@@ -9,8 +9,8 @@ namespace onelaunch::worker {
 
 class PrintedOutput {
  public:
-  // Puts a pipe in the place of standard output. What does not fit is lost.
-  PrintedOutput();
+  // Puts a pipe in the place of this descriptor. What does not fit is lost.
+  explicit PrintedOutput(int descriptor);
 
   // Everything since the last call.
   std::string take(bool& truncated);
