@@ -58,6 +58,7 @@ class SimulatedSession {
     }
     for (;;) {
       sandbox::Grade grade;
+      timer_.start();
       grade.pairs = timer_.worker(truths, kRounds);
       WorkerGain found = gain_of(grade);
       if (found.unusable.empty()) return found;

@@ -131,6 +131,7 @@ class FakeSandbox final : public sandbox::Sandbox {
   static constexpr int kSoloChains = 11;
 
   void time(sandbox::Grade& grade, const Behaviour& behaviour, const sandbox::GradeRequest& request) {
+    if (timer_) timer_->start();
     grade.times = times_of(behaviour.us);
     grade.quarantine = behaviour.quarantine;
     if (!timer_ || request.against == nullptr) return;
@@ -142,15 +143,17 @@ class FakeSandbox final : public sandbox::Sandbox {
     grade.pairs = timer_->worker(truths, kRounds);
   }
 
-  std::vector<sandbox::Measurement> times_of(double us) const {
+  std::vector<sandbox::Measurement> times_of(double us) {
     std::vector<sandbox::Measurement> times;
     for (const std::int64_t context : contexts) {
       sandbox::Measurement& time = times.emplace_back();
       time.context = context;
       time.modelled = !timer_.has_value();
-      time.us_median = time.us_low = time.us_high = us;
-      time.n = timer_ ? kSoloChains : 1;
-      time.raw_us.assign(static_cast<std::size_t>(time.n), us);
+      time.raw_us = timer_ ? timer_->alone(us, kSoloChains) : std::vector<double>{us};
+      time.n = static_cast<int>(time.raw_us.size());
+      std::vector<double> sorted = time.raw_us;
+      std::ranges::sort(sorted);
+      time.us_median = sorted[sorted.size() / 2], time.us_low = sorted.front(), time.us_high = sorted.back();
       if (timer_) time.device = device_times(us);
     }
     return times;

@@ -49,10 +49,19 @@ class NoisyTimer {
     std::int64_t context = 0;
     double candidate_us = 0, against_us = 0;  // on nominal inputs
   };
-  // One fresh worker: rounds over all contexts and both kinds of inputs; in each the two kernels run in the order abba
-  // or baab.
+  // A fresh worker begins, on a card that has cooled down.
+  void start() { since_start_s_ = 0; }
+
+  // A kernel by itself.
+  std::vector<double> alone(double us, int chains) {
+    std::vector<double> samples;
+    for (int i = 0; i < chains; ++i) samples.push_back(chain(us));
+    return samples;
+  }
+
+  // All pairs of a worker: rounds over all contexts and both kinds of inputs; in each the two kernels run in the order
+  // abba or baab.
   std::vector<sandbox::PairedTimes> worker(const std::vector<Truth>& truths, int rounds) {
-    since_start_s_ = 0;
     const double offset = noise_.worker_sd * dice_.normal();
     std::vector<double> offsets;
     std::vector<sandbox::PairedTimes> pairs;
