@@ -93,6 +93,10 @@ std::string ending(const SessionState& state, const std::string& run) {
   std::string text = "ended: " + one_line(state.end->reason);
   if (!state.end->detail.empty()) text += " (" + one_line(state.end->detail) + ")";
   text += "\n";
+  if (state.end->experiments_per_hour)
+    text += "pace: " + fixed(*state.end->experiments_per_hour, 0) + " experiments an hour" +
+            (state.end->decision_s_median ? ", median " + fixed(*state.end->decision_s_median, 1) + " s to a decision" : "") +
+            "\n";
   if (!state.end->attribution_s.empty()) {
     text += "time:";
     for (const auto& [what, seconds] : state.end->attribution_s) text += " " + one_line(what) + " " + fixed(seconds, 1) + " s,";
@@ -110,7 +114,8 @@ std::string session_head(const SessionState& state, const std::string& first_ts)
   if (state.ceilings) text += ceilings_line(*state.ceilings);
   for (const auto& [name, baseline] : state.baselines) text += baseline_line(baseline);
   if (state.noise)
-    text += "A/A noise: +-" + percent(state.noise->half_width) + " (n " + std::to_string(state.noise->n) + ", " +
+    text += "A/A noise: +-" + percent(state.noise->half_width) + " (n " + std::to_string(state.noise->n) +
+            (state.noise->workers > 0 ? " in " + std::to_string(state.noise->workers) + " workers" : "") + ", " +
             (state.noise->modelled ? "modelled" : "measured") + ")\n";
   for (const Control& control : state.controls)
     text += "control " + one_line(control.name) + ": " +

@@ -199,6 +199,13 @@ TEST_F(MeasuredSessionTest, RunsEveryBaselineAndGoesOnWithoutTheMissing) {
   EXPECT_EQ(sandbox.baseline_calls["torch-graph"], SessionLimits{}.tries) << "a lost worker is worth another try";
 }
 
+TEST_F(MeasuredSessionTest, SaysWhatMakesItsDeviceLessTrustworthy) {
+  sandbox.warn("another process uses the GPU");
+  ASSERT_TRUE(run());
+  EXPECT_TRUE(noted("device: another process uses the GPU"));
+  EXPECT_NE(observer.said.find("warning: another process uses the GPU"), std::string::npos);
+}
+
 TEST_F(MeasuredSessionTest, QuarantinesWhatIsTooFastToBeTrue) {
   behaviours["1"].us = 10;
   behaviours["1"].quarantine = "10 us where reading takes 60 us";

@@ -109,6 +109,39 @@ TEST(Tuner, DescendsFromARandomPointThatAQuickCheckLetGo) {
   FAIL() << "no random restart";
 }
 
+// Tells `first` of the first proposal and that the others are slower, until another tunable than A is tried.
+Proposal after_a(Tuner& tuner, Report first) {
+  EXPECT_TRUE(tuner.begin(brief_with_seed(200)));
+  for (int i = 0;; ++i) {
+    const auto proposal = ask(tuner);
+    if (!proposal || proposal->tunables.at("B") != "1" || proposal->tunables.at("C") != "1")
+      return proposal.value_or(Proposal{});
+    Report report = i == 0 ? first : report_of(*proposal, 300);
+    report.proposal = *proposal;
+    tuner.tell(report);
+  }
+}
+
+TEST(Tuner, DoesNotFollowWhatIsInQuarantine) {
+  Tuner tuner;
+  Report report;
+  report.verdict = Verdict::quarantine;
+  report.us = 10;
+  EXPECT_EQ(after_a(tuner, report).tunables.at("A"), "1");
+}
+
+TEST(Tuner, PlacesMeasuredTimesByTheirRatioToTheIncumbent) {
+  Report report;
+  report.verdict = Verdict::revert;
+  report.modelled = false;
+  report.us = 199;  // in a worker that happened to be fast
+  report.over_incumbent = 0.99;
+  Tuner fooled, right;
+  EXPECT_EQ(after_a(fooled, report).tunables.at("A"), "1");
+  report.over_incumbent = 1.001;
+  EXPECT_EQ(after_a(right, report).tunables.at("A"), "2") << "not kept, but on the way down";
+}
+
 TEST(Tuner, GivesTheSameProposalsForTheSameSeed) {
   Tuner one(7), two(7);
   ASSERT_TRUE(one.begin(brief_with_seed(200)));

@@ -50,6 +50,8 @@ class FakeSandbox final : public sandbox::Sandbox {
     timer_.emplace(noise_seed, noise);
   }
 
+  void warn(const std::string& text) { device_.warnings.push_back(text); }
+
   // A control kernel is one that test sources never look like: it includes the header and declares no tunable.
   static bool is_control(const std::string& source) {
     return source.find("megakernel") != std::string::npos && source.find("OL_TUNABLE") == std::string::npos;
