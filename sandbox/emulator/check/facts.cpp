@@ -37,6 +37,11 @@ Kind kind_of_copy(const Parts& parts) {
   return parts.has("wait_group") ? Kind::small_wait : Kind::small_copy;
 }
 
+Kind kind_of_fence(const Parts& parts) {
+  if (parts.has("proxy")) return parts.has("async") || parts.has("async::generic") ? Kind::proxy_fence : Kind::none;
+  return parts.has("mbarrier_init") ? Kind::none : Kind::fence;
+}
+
 Kind kind_of(const Parts& parts) {
   const std::string_view name = parts.name();
   if (name == "ld" || name == "ldu") return Kind::load;
@@ -46,7 +51,7 @@ Kind kind_of(const Parts& parts) {
   if (name == "ldmatrix") return Kind::matrix_load;
   if (name == "stmatrix") return Kind::matrix_store;
   if (name == "membar") return Kind::fence;
-  if (name == "fence") return parts.has("proxy") ? (parts.has("async") ? Kind::proxy_fence : Kind::none) : parts.has("mbarrier_init") ? Kind::none : Kind::fence;
+  if (name == "fence") return kind_of_fence(parts);
   if (name == "cp") return kind_of_copy(parts);
   if (name != "mbarrier") return Kind::none;
   if (parts.has("arrive") || parts.has("arrive_drop")) return Kind::barrier_arrive;

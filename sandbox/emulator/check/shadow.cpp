@@ -1,6 +1,7 @@
 #include "sandbox/emulator/check/shadow.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace onelaunch::emu {
 
@@ -19,14 +20,15 @@ void Shadow::split(Page& page) {
 }
 
 void DefinedBytes::define(std::size_t offset, std::size_t bytes) {
-  if (defined_.size() < offset + bytes) defined_.resize(std::max(offset + bytes, defined_.size() * 2), false);
-  std::fill(defined_.begin() + static_cast<std::ptrdiff_t>(offset), defined_.begin() + static_cast<std::ptrdiff_t>(offset + bytes), true);
+  if (defined_.size() < offset + bytes) defined_.resize(std::max(offset + bytes, defined_.size() * 2), 0);
+  std::memset(defined_.data() + offset, 1, bytes);
 }
 
 std::size_t DefinedBytes::first_undefined(std::size_t offset, std::size_t bytes) const {
-  std::size_t at = offset;
-  while (at < offset + bytes && at < defined_.size() && defined_[at]) ++at;
-  return at;
+  if (offset >= defined_.size()) return offset;
+  const std::size_t known = std::min(bytes, defined_.size() - offset);
+  const void* const found = std::memchr(defined_.data() + offset, 0, known);
+  return found ? static_cast<std::size_t>(static_cast<const unsigned char*>(found) - defined_.data()) : offset + known;
 }
 
 }  // namespace onelaunch::emu

@@ -55,7 +55,7 @@ class Shadow {
   std::vector<std::unique_ptr<Page>> pages_;
 };
 
-// One bit per byte: whether it was ever written.
+// For each byte whether it was ever written.
 class DefinedBytes {
  public:
   void define(std::size_t offset, std::size_t bytes);
@@ -63,7 +63,7 @@ class DefinedBytes {
   std::size_t first_undefined(std::size_t offset, std::size_t bytes) const;
 
  private:
-  std::vector<bool> defined_;
+  std::vector<unsigned char> defined_;  // 1 or 0
 };
 
 }  // namespace onelaunch::emu

@@ -87,11 +87,14 @@ Result<DecodedOp> decode_any_barrier(DecodeContext& context, const LoweredInstru
 // One thread runs everything in program order: fences order nothing here (but see check/).
 Result<DecodedOp> decode_fence(DecodeContext&, const LoweredInstruction&, Modifiers& modifiers) {
   if (modifiers.take("proxy")) {
-    if (!modifiers.take("async") && !modifiers.take("alias")) return invalid("only the proxies .async and .alias are implemented");
+    if (modifiers.take_one_of({"async", "async::generic", "alias"}).empty()) return invalid("only the proxies .async and .alias are implemented");
     modifiers.take_one_of({"global", "shared::cta", "shared::cluster"});
+    modifiers.take_one_of({"acquire", "release"});
+    modifiers.take_one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
+    modifiers.take("cluster");
     return make(Control::none, CostClass::load_store);
   }
-  for (const char* const known : {"sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl", "mbarrier_init"}) modifiers.take(known);
+  for (const char* const known : {"sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl", "mbarrier_init", "sync_restrict::shared::cta", "sync_restrict::shared::cluster"}) modifiers.take(known);
   return make(Control::none, CostClass::load_store);
 }
 

@@ -42,6 +42,8 @@ struct PollLog {
 class WatchTable {
  public:
   bool any() const { return watched_ != 0; }
+  // Whether a watched word may lie in [begin, end).
+  bool near(std::uint64_t begin, std::uint64_t end) const { return watched_ != 0 && begin < high_ && end > low_; }
   void watch(std::uint64_t address, unsigned bytes, Split* split);
   void unwatch(std::uint64_t address, unsigned bytes, const Split* split);
   // Moves the splits that watch these bytes to `woken` (they must unwatch their other words).

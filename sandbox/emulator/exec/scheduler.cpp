@@ -152,6 +152,11 @@ void Scheduler::run_one() {
   }
 }
 
+bool Scheduler::is_time_to_land() {
+  if (!grid_.flights.any()) return false;
+  return grid_.schedule_seed != 0 ? grid_.random() % kLandingChance == 0 : turns_ % kLandingTurns == 0;
+}
+
 bool Scheduler::land_a_copy() {
   if (!grid_.flights.any()) return false;
   grid_.flights.land(grid_, grid_.schedule_seed == 0 ? 0 : grid_.random() % grid_.flights.count());
@@ -191,7 +196,7 @@ void Scheduler::run(std::uint32_t blocks, std::uint32_t resident) {
   while (blocks_.size() < std::min(blocks, resident)) start_cluster();
   while (blocks_ended_ < blocks_total_ && !grid_.faults.stopped()) {
     ++turns_;
-    if (grid_.schedule_seed != 0 && grid_.flights.any() && grid_.random() % kLandingChance == 0) land_a_copy();
+    if (is_time_to_land()) land_a_copy();
     if (ready_.empty() && (land_a_copy() || grid_.faults.stopped())) continue;
     if (ready_.empty() && !wake_the_idle()) return report_deadlock(grid_, blocks_);
     if (out_of_limits()) return;

@@ -14,7 +14,8 @@
 namespace onelaunch::emu {
 
 constexpr std::int64_t kQuantumInstructions = 4096;
-constexpr std::uint64_t kLandingChance = 8;  // a copy lands after one of so many turns when the schedule is drawn
+constexpr std::uint64_t kLandingChance = 8;  // a copy lands after one of so many turns when the schedule is drawn,
+constexpr std::uint64_t kLandingTurns = 4096;  // else after so many, however busy the others are
 constexpr std::uint64_t kNoProgressInstructions = 50'000'000;
 // A spinning loop may count its turns and give up: so often it is let go when nothing else can run, before the launch
 // is called deadlocked.
@@ -37,6 +38,7 @@ class Scheduler {
   void take_woken();
   void end_if_done(Block& block);
   bool wake_the_idle();                  // false: nobody is left who could go on
+  bool is_time_to_land();
   bool land_a_copy();                    // false: none is under way
   bool out_of_limits();
 

@@ -206,17 +206,17 @@ void store_global(Warp& warp, const DecodedOp& op, std::uint32_t mask) {
   constexpr unsigned kSize = sizeof(T) * N;
   const std::uint64_t* const row = warp.row<std::uint64_t>(op.a);
   OpCache& cache = warp.grid->cache(op);
-  const bool watched = warp.grid->watches.any();
   if (shape_of(row, mask, kSize) == Shape::side_by_side) {
     const std::uint64_t low = row[0] + op.imm, high = low + 32 * kSize;
     if (low % kSize || !inside(*warp.grid, cache, low, high, Access::write)) return store_carefully(warp, op, mask);
     pack<T, D, N>(warp, op, reinterpret_cast<std::byte*>(low));
     touch(warp, *cache.allocation, low, 32 * kSize, Access::write);
-    if (watched) note_written(warp, low, 32 * kSize);
+    note_written(warp, low, 32 * kSize);
     return note_effect(warp);
   }
   std::uint64_t addresses[32];
   const Span span = expand(row, op.imm, mask, kSize, addresses);
+  const bool watched = warp.grid->watches.near(span.low, span.high);
   if (watched || span.tail % kSize || !inside(*warp.grid, cache, span.low, span.high, Access::write)) return store_carefully(warp, op, mask);
   scatter<T, D, N>(warp, op, mask, addresses);
   touch_lanes(warp, *cache.allocation, mask, addresses, kSize, Access::write);
@@ -252,7 +252,8 @@ void store_shared(Warp& warp, const DecodedOp& op, std::uint32_t mask) {
   constexpr unsigned kSize = sizeof(T) * N;
   const A* const row = warp.row<A>(op.a);
   const Block& block = *warp.block;
-  if (warp.grid->watches.any()) return store_carefully(warp, op, mask);
+  const auto shared = reinterpret_cast<std::uint64_t>(block.shared);
+  if (warp.grid->watches.near(shared, shared + block.shared_end)) return store_carefully(warp, op, mask);
   if (shape_of(row, mask, kSize) == Shape::side_by_side) {
     const std::uint64_t low = static_cast<A>(row[0] + static_cast<A>(op.imm)), high = low + 32 * kSize;
     if (low < kSharedStart || high > block.shared_end || low % kSize) return store_carefully(warp, op, mask);

@@ -59,6 +59,59 @@ TEST(CudaHeaders, CopyInBulkWithBarriersAndPipelines) {
   }
 }
 
+TEST(CudaHeaders, SpeakOfClustersThroughCudaPtx) {
+  EmulatedKernel kernel(R"(
+    #include <cuda/ptx>
+    #include <cuda/std/cstdint>
+    namespace ptx = cuda::ptx;
+    template <class T> __device__ T* in_peer(T* p, unsigned rank) { T* q; asm("mapa.u64 %0, %1, %2;" : "=l"(q) : "l"(p), "r"(rank)); return q; }
+    using u64 = cuda::std::uint64_t;
+    extern "C" __global__ void __cluster_dims__(2, 1, 1) kernel(const int* in, int* out, int* sum) {
+      __shared__ alignas(128) int s[128], both[128];
+      __shared__ alignas(16) cuda::std::uint32_t words[4];
+      __shared__ u64 full, both_full, word_full;
+      const unsigned t = threadIdx.x, peer = ptx::get_sreg_cluster_ctarank() ^ 1;
+      if (t == 0) {
+        for (u64* b : {&full, &both_full, &word_full}) ptx::mbarrier_init(b, 1);
+        for (int i = 0; i < 4; ++i) words[i] = 100;
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full, 512);
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_shared, &both_full, 512);
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cluster, ptx::space_shared, &word_full, 4 + 8);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, s, in + blockIdx.x * 128, 512, &full);
+      }
+      ptx::barrier_cluster_arrive(ptx::sem_release);
+      ptx::barrier_cluster_wait(ptx::sem_acquire);
+      if (t == 0) {
+        if (peer == 1) { const cuda::std::uint16_t ranks = 3; ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, both, in + 256, 512, &both_full, ranks); }
+        ptx::red_async(ptx::op_add, in_peer(&words[0], peer), 5u, in_peer(&word_full, peer));
+        ptx::st_async(in_peer(&words[2], peer), {7u, 8u}, in_peer(&word_full, peer));
+      }
+      while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cta, &full, 0)) {}
+      while (!ptx::mbarrier_try_wait_parity(&both_full, 0, 1000)) {}
+      while (!ptx::mbarrier_test_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &word_full, 0)) {}
+      out[blockIdx.x * 128 + t] = s[t] + both[t] + words[t % 4];
+      s[t] += ptx::getctarank(ptx::space_cluster, in_peer(s, peer));
+      ptx::fence_proxy_async(ptx::space_shared);
+      __syncthreads();
+      if (t == 0) {
+        ptx::cp_reduce_async_bulk(ptx::space_global, ptx::space_shared, ptx::op_add, sum, s, 512);
+        ptx::cp_async_bulk_commit_group();
+        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+      }
+      ptx::barrier_cluster_arrive();
+      ptx::barrier_cluster_wait();
+    })");
+  Words in(384);
+  for (unsigned i = 0; i < 384; ++i) in[i] = i * i;
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    const std::uint64_t out = kernel.buffer(Words(256)), sum = kernel.buffer(Words(128));
+    expect_no_fault(kernel.run({.grid = 2, .block = 128}, {kernel.buffer(in), out, sum}, {.schedule_seed = seed, .checks = {.races = true, .undefined = true}}));
+    for (unsigned i = 0; i < 256; ++i) EXPECT_EQ(kernel.words(out)[i], in[i] + in[256 + i % 128] + (Words{105, 100, 7, 8})[i % 4]) << i;
+    for (unsigned t = 0; t < 128; ++t) EXPECT_EQ(kernel.words(sum)[t], in[t] + in[128 + t] + 1) << t;
+  }
+}
+
 // A word of 16 bytes with its epoch in the last lane, as flagged exchanges pass it on.
 TEST(WideWords, CarryAFlagWithTheirData) {
   for (const char* const form : {"v4.u32", "b128"}) {
