@@ -118,8 +118,9 @@ static_assert(kKdaBlock % 16 == 0 && kMlaBlock % 16 == 0 && kSharedBlock % 16 ==
 
 // ---- sync: counters, accumulators, flagged words ----
 constexpr int kSumWords = (kHidden + 11) / 12 * 4, kAllWords = kSumWords + (kExperts + 2) / 3;  // counted: three sums a word
+constexpr int whole_warps(int words) { return (words + 31) / 32 * 32; }
 constexpr int kLogits = COUNTED ? kSumWords * 3 : kHidden;                              // where logits begin
-constexpr int kReplica = COUNTED ? kAllWords * 4 : kHidden + 64;  // floats: sums of the residual, then router logits
+constexpr int kReplica = COUNTED ? whole_warps(kAllWords) * 4 : kHidden + 64;  // floats: sums of the residual, then router logits
 static_assert(kAllWords <= 2 * kConsumers, "");
 constexpr int kSyncCounter = 0, kSyncSplits = 128, kSyncSums = 256;
 constexpr int kSyncHead = kSyncSums + 4 * REPLICAS * kReplica * 4;        // u64 [block][q k decay][32]
@@ -149,7 +150,7 @@ struct Dense {                        // everything but attention over the cache
   float state[kWarps * 65];
   float head[3 * 128];                // q, k, decay of the head
 #if COUNTED
-  float received[kAllWords * 3];
+  float received[whole_warps(kAllWords) * 3];
 #endif
   DEVICE float* partial() { return part; }  // kAllWords * 3 of them, over part and state
 };
@@ -241,7 +242,7 @@ DEVICE void add_release(void* p) { asm volatile("red.release.gpu.global.add.u32 
 DEVICE void add4(float* p, float a, float b, float c, float d) {
   asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
 }
-// 8 bytes {value, tag}: the flag travels inside the word.
+// 8 bytes {value, tag}: the flag travels inside the word. Whole warps wait together, so that they stay together.
 DEVICE void send8(void* p, u32 value, u32 tag) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(u64(tag) << 32 | value) : "memory");
 }
@@ -250,7 +251,7 @@ DEVICE u32 receive8(const void* p, u32 tag) {
   Spins spins;
   while (true) {
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-    if (u32(v >> 32) == tag) return u32(v);
+    if (__all_sync(~0u, u32(v >> 32) == tag)) return u32(v);
     spins.again();
   }
 }
@@ -852,43 +853,41 @@ DEVICE void send_sums(const Context& c, int words) {
   const float* partial = c.s.d.partial();
   float* to = c.my_sums();
   const auto at = [&](int i) { return i < kHidden || (i >= kLogits && i < kLogits + kExperts) ? partial[i] : 0.0f; };
-  for (int w = thread_id(); w < words; w += kConsumers) add4(to + 4 * w, partial[3 * w], at(3 * w + 1), at(3 * w + 2), 1.0f);
+  for (int w = thread_id(); w < words; w += kConsumers) add4(to + 4 * w, at(3 * w), at(3 * w + 1), at(3 * w + 2), 1.0f);
   // Cleared sums are in place before anything that this block adds later: the fence waits while the sums travel.
   if (warp_id() == kWarps - 1) {
     clear_sums(c, kConsumers - 32);
     __threadfence();
   }
 }
-DEVICE void receive_sums(const Context& c, int words) {
-  const float* sums = c.sums(c.exchanges);
+template <int kMany>
+DEVICE void receive_words(const Context& c, int w) {
+  const float* sums = c.sums(c.exchanges) + 4 * w;
   const u32 all = __float_as_uint(float(kBlocks / REPLICAS));
-  const int t = thread_id();
-  uint4 v[2][REPLICAS];
+  uint4 v[kMany][REPLICAS];
   Spins spins;
-  bool complete;
-  do {
-    complete = true;
+  while (true) {
+    bool complete = true;
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < kMany; ++i)
 #pragma unroll
-      for (int r = 0; r < REPLICAS; ++r) {
-        const int w = t + i * kConsumers;
-        v[i][r] = w < words ? poll16(sums + r * kReplica + 4 * w) : make_uint4(0, 0, 0, all);
-        complete &= v[i][r].w == all;
-      }
-    if (!complete) spins.again();
-  } while (!complete);
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const int w = t + i * kConsumers;
-    float a = 0, b = 0, d = 0;
-#pragma unroll
-    for (int r = 0; r < REPLICAS; ++r) a += __uint_as_float(v[i][r].x), b += __uint_as_float(v[i][r].y), d += __uint_as_float(v[i][r].z);
-    if (w < words) {
-      float* to = c.s.d.received + 3 * w;
-      to[0] = a, to[1] = b, to[2] = d;
-    }
+      for (int r = 0; r < REPLICAS; ++r) v[i][r] = poll16(sums + r * kReplica + 4 * i * kConsumers), complete &= v[i][r].w == all;
+    if (__all_sync(~0u, complete)) break;
+    spins.again();
   }
+#pragma unroll
+  for (int i = 0; i < kMany; ++i) {
+    float sum[3] = {};
+#pragma unroll
+    for (int r = 0; r < REPLICAS; ++r) sum[0] += __uint_as_float(v[i][r].x), sum[1] += __uint_as_float(v[i][r].y), sum[2] += __uint_as_float(v[i][r].z);
+#pragma unroll
+    for (int k = 0; k < 3; ++k) c.s.d.received[3 * (w + i * kConsumers) + k] = sum[k];
+  }
+}
+DEVICE void receive_sums(const Context& c, int words) {  // whole warps
+  const int w = thread_id();
+  if (w + kConsumers < words) receive_words<2>(c, w);
+  else if (w < words) receive_words<1>(c, w);
 }
 #endif
 
@@ -902,8 +901,8 @@ DEVICE void exchange(Context& c, const bf16* norm_row, const bf16* beta_row, boo
   if (t == 0) s.exchanging = 1;
   float x[8];
 #if COUNTED
-  send_sums(c, routes ? kAllWords : kSumWords);
-  receive_sums(c, routes ? kAllWords : kSumWords);
+  send_sums(c, whole_warps(routes ? kAllWords : kSumWords));
+  receive_sums(c, whole_warps(routes ? kAllWords : kSumWords));
   consumers_meet();
   c.fine();
   if (t < kOctets) {
@@ -1231,6 +1230,7 @@ DEVICE void receive_query(const Context& c, Query& q, int tile, int slice) {
         word[j] = head < kHeads ? poll16(from + j * 64) : make_uint4(0, 0, 0, tag);
         all &= word[j].w == tag;
       }
+      all = __all_sync(~0u, all);
       if (!all) spins.again();
     } while (!all);
 #pragma unroll
@@ -1250,7 +1250,6 @@ DEVICE void score_tile(const Query& q, u32 tile, int slice, bool valid, float (&
     if (valid) b[step] = lds4(row + 2 * (k < kLatents ? quarter * kLatents + k : kLatent + quarter * 16 + k - kLatents));
   }
   b[kHalfSteps] = 0;
-  __syncwarp();
 #pragma unroll
   for (int i = 0; i < 4; ++i) d[i] = 0;
 #pragma unroll
@@ -1296,7 +1295,6 @@ DEVICE void mla_attend(Context& c) {
   const bool busy = tile < kHeadTiles;
   Query query;
   if (busy) receive_query(c, query, tile, slice);
-  __syncwarp();                     // lanes leave the wait one by one; mma needs them together
   c.stamp();
   const Rows rows(c.args.position + 1);
   float latent[kSliceTiles][4] = {}, top[kHeadTiles], total[kHeadTiles];
@@ -1616,9 +1614,9 @@ DEVICE void finish(Context& c) {
   constexpr int kWriters = (kOctets + 31) / 32;
   consumers_meet();
 #if COUNTED
-  send_sums(c, kSumWords);
+  send_sums(c, whole_warps(kSumWords));
   if (b >= kWriters) return;
-  receive_sums(c, kSumWords);
+  receive_sums(c, whole_warps(kSumWords));
   consumers_meet();
   const auto sum_of = [&](int i) { return s.d.received[8 * t + i]; };
 #else
