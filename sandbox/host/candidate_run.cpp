@@ -44,24 +44,28 @@ Step CandidateRun::prepare(RunJob job, const Redirections& places, const std::st
 Step CandidateRun::run_chain(const PlannedChain& planned, const ChainPlace& place, Reference& reference,
                              std::vector<std::vector<LaunchResult>>& launches) {
   Chain chain(bench_.task, reference,
-              {planned.set, planned.context, place.capacity, planned.steps, planned.seed, place.states_each_step});
-  auto states = chain.begin();
-  if (!states) return because(states.error());
+              {{planned.set, planned.context, place.capacity, planned.seed}, planned.steps, place.on_gpu});
+  auto begun = chain.begin();
+  if (!begun) return because(begun.error());
+  for (RunJob& job : *begun) {
+    auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, {});
+    if (!said) return because(said.error());
+    if (Outcome* outcome = std::get_if<Outcome>(&*said)) return std::move(*outcome);
+  }
   epoch_ = 0;
   for (int i = 0; i < planned.steps; ++i) {
-    auto step = run_step(planned, place, chain, i == 0 ? std::move(*states) : std::vector<BufferWrite>(), launches);
+    auto step = run_step(planned, place, chain, launches);
     if (!step || *step) return step;
   }
   return std::nullopt;
 }
 
 Step CandidateRun::run_step(const PlannedChain& planned, const ChainPlace& place, Chain& chain,
-                            std::vector<BufferWrite> states, std::vector<std::vector<LaunchResult>>& launches) {
+                            std::vector<std::vector<LaunchResult>>& launches) {
   auto inputs = chain.next_inputs();
   if (!inputs) return because(inputs.error());
   RunJob job = disturbances(planned, chain.step());
-  job.writes = std::move(states);
-  job.writes.insert(job.writes.end(), inputs->begin(), inputs->end());
+  job.writes = std::move(*inputs);
   LaunchOrder launch = order({chain.position(), place.capacity, epoch_++});
   redirect(launch, place.redirections);
   const bool measures = planned.timed && chain.step() + 1 == planned.steps;

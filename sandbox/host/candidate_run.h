@@ -30,7 +30,7 @@ class CandidateRun {
                std::vector<std::string>* reads = nullptr);
   struct ChainPlace {
     std::int64_t capacity = 0;       // rows of the caches
-    bool states_each_step = true;
+    bool on_gpu = false;
     Redirections redirections;       // of what the megakernel's parameters point to
   };
   // The launches of each step go to `launches`.
@@ -47,7 +47,7 @@ class CandidateRun {
   const std::string& printed() const { return printed_; }
 
  private:
-  Step run_step(const PlannedChain& planned, const ChainPlace& place, Chain& chain, std::vector<BufferWrite> states,
+  Step run_step(const PlannedChain& planned, const ChainPlace& place, Chain& chain,
                 std::vector<std::vector<LaunchResult>>& launches);
   RunJob disturbances(const PlannedChain& planned, int step);
   void keep_printed(const RunReply& reply);

@@ -6,7 +6,6 @@
 #include "sandbox/host/candidate_buffers.h"
 #include "sandbox/host/grade_plan.h"
 #include "sandbox/protocol/poison.h"
-#include "tasks/generator.h"
 
 namespace onelaunch::sandbox {
 namespace {
@@ -44,29 +43,22 @@ std::vector<Finding> unwritten(const Tensor& tensor, std::span<const std::byte> 
 
 Chain::Chain(const tasks::Task& task, Reference& reference, const ChainSpec& spec)
     : task_(task), reference_(reference), spec_(spec) {
-  std::uint64_t stream = 1000;
-  for (const Tensor* tensor : task.with(Role::state)) {
-    Bytes bytes(tensor->bytes(spec.capacity));
-    tasks::fill_tensor(task, *tensor, spec.seed, spec.set, spec.context, bytes);
-    if (tensor->is_cache())
-      fill_poison(std::span(bytes).subspan(tensor->bytes(1) * static_cast<std::size_t>(spec.context)),
-                  derived_seed(spec.seed, stream++));
-    before_.push_back(std::move(bytes));
-  }
+  if (!spec.on_gpu) before_ = drawn_states(task, spec.start);
+  for (std::size_t i = 0; i < task.with(Role::state).size(); ++i) unwritten_.push_back(unwritten_rows(task, i, spec.start));
 }
 
-Result<std::vector<BufferWrite>> Chain::begin() {
-  if (auto reset = reference_.reset(before_, spec_.set, spec_.context, spec_.capacity); !reset)
-    return because(reset.error());
-  std::vector<BufferWrite> writes;
+Result<std::vector<RunJob>> Chain::begin() {
+  if (auto reset = reference_.reset(spec_.start); !reset) return because(reset.error());
+  if (spec_.on_gpu) return states_on_device(task_, spec_.start, buffer_name);
+  RunJob job;
   const std::vector<const Tensor*> tensors = task_.with(Role::state);
-  for (std::size_t i = 0; i < tensors.size(); ++i) writes.push_back({buffer_name(*tensors[i]), 0, text_of(before_[i])});
-  return writes;
+  for (std::size_t i = 0; i < tensors.size(); ++i) job.writes.push_back({buffer_name(*tensors[i]), 0, text_of(before_[i])});
+  return std::vector<RunJob>{std::move(job)};
 }
 
 Result<std::vector<BufferWrite>> Chain::next_inputs() {
   ++step_;
-  auto drawn = reference_.draw(spec_.seed, step_, 0);
+  auto drawn = reference_.draw(step_, 0);
   if (!drawn) return because(drawn.error());
   token_ = std::move(*drawn);
   std::vector<BufferWrite> writes;
@@ -78,7 +70,7 @@ Result<std::vector<BufferWrite>> Chain::next_inputs() {
   poison_.clear();
   for (const Tensor* output : task_.with(Role::output)) {
     Bytes bytes(output->bytes(0));
-    fill_poison(bytes, derived_seed(spec_.seed, static_cast<std::uint64_t>(step_) * 64 + poison_.size()));
+    fill_poison(bytes, derived_seed(spec_.start.seed, static_cast<std::uint64_t>(step_) * 64 + poison_.size()));
     writes.push_back({buffer_name(*output), 0, text_of(bytes)});
     poison_.push_back(std::move(bytes));
   }
@@ -90,7 +82,7 @@ std::vector<BufferRead> Chain::reads() const {
   for (const Role role : {Role::output, Role::state})
     for (const Tensor* tensor : task_.with(role))
       if (role == Role::output || compares_states())
-        reads.push_back({buffer_name(*tensor), 0, tensor->bytes(spec_.capacity), false});
+        reads.push_back({buffer_name(*tensor), 0, tensor->bytes(spec_.start.capacity), false});
   return reads;
 }
 
@@ -106,13 +98,18 @@ Result<void> Chain::expect() {
 }
 
 // The rows that the steps so far had to append.
-std::vector<Finding> Chain::unwritten_rows(const Tensor& tensor, std::span<const std::byte> got,
-                                           std::span<const std::byte> before) const {
+std::vector<Finding> Chain::never_written(std::size_t state, const Tensor& tensor, std::span<const std::byte> got) const {
   if (!tensor.is_cache()) return {};
-  const std::size_t row = tensor.bytes(1), first = row * static_cast<std::size_t>(spec_.context);
+  const std::size_t row = tensor.bytes(1), first = row * static_cast<std::size_t>(spec_.start.context);
   const std::size_t count = row * static_cast<std::size_t>(step_ + 1);
-  return unwritten(tensor, got.subspan(first, count), before.subspan(first, count),
+  return unwritten(tensor, got.subspan(first, count), std::span(unwritten_[state]).first(count),
                    first / tasks::element_bytes(tensor.dtype));
+}
+
+// The reference changes no old row of a cache either, so its own tell what they were.
+std::span<const std::byte> Chain::before_state(std::size_t state) const {
+  if (!before_.empty()) return before_[state];
+  return task_.with(Role::state)[state]->is_cache() ? std::span<const std::byte>(expected_states_[state]) : std::span<const std::byte>();
 }
 
 // What an output was added to, as far as shapes tell: then the update is judged apart from it.
@@ -134,13 +131,13 @@ std::vector<Finding> Chain::judge(const std::vector<std::string>& read) const {
     const Bytes& want = output ? expected_outputs_[i] : expected_states_[i - outputs.size()];
     OL_CHECK(got.size() == want.size(), "the bytes read are those of the tensor");
     const std::vector<Finding> left = output ? unwritten(*tensor, got, poison_[i], 0)
-                                             : unwritten_rows(*tensor, got, before_[i - outputs.size()]);
+                                             : never_written(i - outputs.size(), *tensor, got);
     findings.insert(findings.end(), left.begin(), left.end());
-    views.push_back({tensor, got, want, output ? residual_of(*tensor) : std::span<const std::byte>(before_[i - outputs.size()])});
+    views.push_back({tensor, got, want, output ? residual_of(*tensor) : before_state(i - outputs.size())});
   }
   // What was never written also compares as a NaN, which says less.
   if (!findings.empty()) return findings;
-  return tasks::compare(task_, views, spec_.context, position() + 1);
+  return tasks::compare(task_, views, spec_.start.context, position() + 1);
 }
 
 }  // namespace onelaunch::sandbox

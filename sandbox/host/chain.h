@@ -15,11 +15,10 @@
 namespace onelaunch::sandbox {
 
 struct ChainSpec {
-  tasks::InputSet set = tasks::InputSet::nominal;
-  std::int64_t context = 0, capacity = 0;  // tokens cached before the first step; rows of the caches
+  ChainStart start;
   int steps = 1;
-  std::uint64_t seed = 0;                  // of states, tokens and poison
-  bool states_each_step = true;            // else states are compared after the last step only
+  // A GPU worker makes the states itself, and they are compared after the last step only: they are large.
+  bool on_gpu = false;
 };
 
 class Chain {
@@ -27,9 +26,8 @@ class Chain {
   // Borrows both. The reference works on the weights that the device has.
   Chain(const tasks::Task& task, Reference& reference, const ChainSpec& spec);
 
-  // Before the first step: the reference's states, and what to write on the device. Rows of caches that are not written
-  // yet are poison.
-  Result<std::vector<BufferWrite>> begin();
+  // Before the first step: the reference's states are set, and these jobs set those of the device.
+  Result<std::vector<RunJob>> begin();
   // The next step's token, and poison in every output.
   Result<std::vector<BufferWrite>> next_inputs();
   // What to read back after the launch.
@@ -40,19 +38,20 @@ class Chain {
   std::vector<tasks::Finding> judge(const std::vector<std::string>& read) const;
 
   int step() const { return step_; }        // of the last inputs, from 0
-  std::int64_t position() const { return spec_.context + step_; }
+  std::int64_t position() const { return spec_.start.context + step_; }
 
  private:
-  std::vector<tasks::Finding> unwritten_rows(const tasks::Tensor& tensor, std::span<const std::byte> got,
-                                             std::span<const std::byte> before) const;
+  std::vector<tasks::Finding> never_written(std::size_t state, const tasks::Tensor& tensor, std::span<const std::byte> got) const;
+  std::span<const std::byte> before_state(std::size_t state) const;
   std::span<const std::byte> residual_of(const tasks::Tensor& output) const;
-  bool compares_states() const { return spec_.states_each_step || step_ + 1 == spec_.steps; }
+  bool compares_states() const { return !spec_.on_gpu || step_ + 1 == spec_.steps; }
 
   const tasks::Task& task_;
   Reference& reference_;
   ChainSpec spec_;
   int step_ = -1;
-  std::vector<tasks::Bytes> before_;        // states in task order, as uploaded
+  std::vector<tasks::Bytes> before_;        // states in task order, as they were; not kept of those made on a GPU
+  std::vector<tasks::Bytes> unwritten_;     // rows of each cache before the first step
   tasks::Bytes token_;
   std::vector<tasks::Bytes> poison_;        // of this step's outputs
   std::vector<tasks::Bytes> expected_outputs_, expected_states_;

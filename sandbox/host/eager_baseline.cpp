@@ -27,20 +27,19 @@ class ContextRun {
 
   Result<Measurement> run(const tasks::EagerPlan& plan, const CompileReply& compiled, const ChainSpec& spec,
                           GateReport& report) {
-    if (auto done = set_up(plan, compiled, spec.capacity); !done) return because(done.error());
+    if (auto done = set_up(plan, compiled, spec.start.capacity); !done) return because(done.error());
     OracleReference reference(bench_.task, weights_.bytes(), bench_.threads);
     Chain chain(bench_.task, reference, spec);
-    auto states = chain.begin();
-    if (!states) return because(states.error());
+    auto begun = chain.begin();
+    if (!begun) return because(begun.error());
     std::vector<std::vector<LaunchResult>> steps;
     for (int i = 0; i < spec.steps; ++i) {
       auto inputs = chain.next_inputs();
       if (!inputs) return because(inputs.error());
-      RunJob job;
-      if (i == 0) job.writes = std::move(*states);
+      RunJob job = i == 0 ? std::move(begun->front()) : RunJob();
       job.writes.insert(job.writes.end(), inputs->begin(), inputs->end());
       for (const tasks::EagerLaunch& launch : plan.launches)
-        job.launches.push_back(eager_order(bench_.task, launch, chain.position(), spec.capacity));
+        job.launches.push_back(eager_order(bench_.task, launch, chain.position(), spec.start.capacity));
       job.reads = chain.reads();
       Result<void> expected;
       auto said = session_.run(std::move(job), deadline_, bench_.limits.launch_s, [&] { expected = chain.expect(); });
@@ -48,10 +47,10 @@ class ContextRun {
       if (!expected) return because(expected.error());
       if (const Outcome* outcome = std::get_if<Outcome>(&*said)) return fail(Error::Kind::internal, why(*outcome));
       RunReply& reply = std::get<RunReply>(*said);
-      report.add(chain.judge(reply.reads), {spec.context, i, spec.seed, false});
+      report.add(chain.judge(reply.reads), {spec.start.context, i, spec.start.seed, false});
       steps.push_back(std::move(reply.launches));
     }
-    return measurement_of(spec.context, steps);
+    return measurement_of(spec.start.context, steps);
   }
 
  private:
@@ -86,8 +85,8 @@ Result<BaselineResult> eager_baseline(const GradeBench& bench, Compiler& compile
   const bool heavy = weights.bytes().size() > kHeavyWeightBytes;
   for (const tasks::SweepPoint& point : bench.task.sweep) {
     const int steps = heavy ? 1 : std::min(point.steps, kSteps);
-    const ChainSpec spec{tasks::InputSet::nominal, point.context, point.context + steps + 1, steps, fresh_seed()};
-    const tasks::EagerPlan plan = tasks::eager_plan(bench.task, spec.capacity);
+    const ChainSpec spec{{tasks::InputSet::nominal, point.context, point.context + steps + 1, fresh_seed()}, steps};
+    const tasks::EagerPlan plan = tasks::eager_plan(bench.task, spec.start.capacity);
     CompileJob job;
     job.source = plan.source;
     job.options = {"--gpu-architecture=" + bench.device.target, "--std=c++20"};

@@ -1,14 +1,16 @@
 #include "sandbox/host/generation.h"
 
 #include <cstring>
+#include <functional>
 
 namespace onelaunch::sandbox {
 namespace {
 
 constexpr const char* kTable = "quantiles";
 
-LaunchOrder order_of(const tasks::Task& task, const GpuLayout& layout, WeightSet set, const tasks::GeneratorLaunch& launch,
-                     std::uint64_t seed) {
+// `place_of`: where a tensor that the launch fills lies.
+LaunchOrder order_of(const tasks::GeneratorLaunch& launch, std::uint64_t seed,
+                     const std::function<Place(const std::string&)>& place_of) {
   using Kind = tasks::GeneratorArgument::Kind;
   LaunchOrder order;
   order.module = kGeneratorModule;
@@ -25,7 +27,7 @@ LaunchOrder order_of(const tasks::Task& task, const GpuLayout& layout, WeightSet
     std::memcpy(order.parameters.data() + offset, &word, sizeof word);
     if (argument.kind == Kind::table) order.relocations.push_back({offset, kTable, 0});
     if (argument.kind != Kind::tensor) continue;
-    const Place place = layout.weight(*task.find(argument.tensor), set);
+    const Place place = place_of(argument.tensor);
     order.relocations.push_back({offset, place.buffer, place.addend});
   }
   return order;
@@ -42,6 +44,11 @@ const tasks::Tensor& filled_by(const tasks::Task& task, const tasks::GeneratorLa
 
 BufferSpec generator_table() { return {kTable, tasks::generator_table().size(), false, 0}; }
 
+LaunchOrder state_order(const tasks::Task& task, const tasks::Tensor& state, const ChainStart& start, const std::string& buffer) {
+  return order_of(tasks::tensor_launch(task, state, start.inputs, start.context, start.capacity), start.seed,
+                  [&](const std::string&) { return Place{buffer, 0}; });
+}
+
 RunJob generation(const tasks::Task& task, const GpuLayout& layout, const tasks::GeneratorDevice& device,
                   std::uint64_t session_weight_seed) {
   RunJob job;
@@ -51,7 +58,7 @@ RunJob generation(const tasks::Task& task, const GpuLayout& layout, const tasks:
     const std::uint64_t seed = GpuLayout::weight_seed(session_weight_seed, set.index);
     for (const tasks::GeneratorLaunch& launch : tasks::weight_launches(task, set.inputs, device))
       if (set.inputs == tasks::InputSet::nominal || layout.own_in_strict(filled_by(task, launch)))
-        job.launches.push_back(order_of(task, layout, set, launch, seed));
+        job.launches.push_back(order_of(launch, seed, [&](const std::string& name) { return layout.weight(*task.find(name), set); }));
   }
   for (const BufferSpec& buffer : layout.weight_buffers()) job.seals.push_back(buffer.name);
   return job;

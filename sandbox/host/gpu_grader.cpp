@@ -85,7 +85,7 @@ class GpuGrading {
   }
 
   Step run_chain(const PlannedChain& planned) {
-    CandidateRun::ChainPlace place{.capacity = plan_.capacity, .states_each_step = false, .redirections = {}};
+    CandidateRun::ChainPlace place{.capacity = planned.capacity, .on_gpu = true, .redirections = {}};
     place.redirections = bench_.layout.weights({planned.set, 0});
     place.redirections.merge(arms_.front().places({planned.set, 0}, false));
     std::vector<std::vector<LaunchResult>> launches;

@@ -109,19 +109,16 @@ Result<RunReply> GpuReference::run(RunJob job) {
   return std::get<RunReply>(std::move(*said));
 }
 
-Result<void> GpuReference::reset(const std::vector<Bytes>& states, tasks::InputSet inputs, std::int64_t position,
-                                 std::int64_t capacity) {
-  OL_CHECK(capacity <= parts_.capacity, "the caches of a chain fit those of the reference");
-  inputs_ = inputs, position_ = position, capacity_ = capacity, tried_ = false;
-  RunJob job;
-  const std::vector<const Tensor*> tensors = parts_.task.with(Role::state);
-  for (std::size_t i = 0; i < tensors.size(); ++i) job.writes.push_back({buffer_name(*tensors[i]), 0, text_of(states[i])});
-  if (auto ran = run(std::move(job)); !ran) return because(ran.error());
+Result<void> GpuReference::reset(const ChainStart& start) {
+  OL_CHECK(start.capacity <= parts_.capacity, "the caches of a chain fit those of the reference");
+  start_ = start, position_ = start.context, tried_ = false;
+  for (RunJob& job : states_on_device(parts_.task, start, buffer_name))
+    if (auto ran = run(std::move(job)); !ran) return because(ran.error());
   return {};
 }
 
 std::vector<LaunchOrder> GpuReference::token_launches(int weight_set) const {
-  const Redirections places = parts_.layout.weights({inputs_, weight_set});
+  const Redirections places = parts_.layout.weights({start_.inputs, weight_set});
   std::vector<LaunchOrder> orders;
   for (const tasks::EagerLaunch& launch : plan_.launches) {
     orders.push_back(eager_order(parts_.task, launch, position_, parts_.capacity));
@@ -154,12 +151,12 @@ Result<GpuReference::Tried> GpuReference::attempt(const Bytes& token, int weight
   return tried;
 }
 
-Result<Bytes> GpuReference::draw(std::uint64_t seed, int step, int weight_set) {
+Result<Bytes> GpuReference::draw(int step, int weight_set) {
   for (int draw = 0; draw < tasks::kDrawsMax; ++draw) {
     Bytes token;
     for (const Tensor* input : parts_.task.with(Role::input)) {
       Bytes bytes(input->bytes(0));
-      tasks::fill_token(parts_.task, *input, seed, inputs_, step, draw, bytes);
+      tasks::fill_token(parts_.task, *input, start_.seed, start_.inputs, step, draw, bytes);
       token.insert(token.end(), bytes.begin(), bytes.end());
     }
     auto tried = attempt(token, weight_set);
@@ -186,13 +183,8 @@ Result<std::vector<Bytes>> GpuReference::step_with(const Bytes& token, int weigh
 }
 
 Result<std::vector<ChainSample>> GpuReference::time_tokens(std::int64_t context, bool graph, int samples) {
-  std::vector<Bytes> states;
-  for (const Tensor* state : parts_.task.with(Role::state)) {
-    states.emplace_back(state->bytes(parts_.capacity));
-    tasks::fill_tensor(parts_.task, *state, parts_.weight_seed, tasks::InputSet::nominal, context, states.back());
-  }
-  if (auto begun = reset(states, tasks::InputSet::nominal, context, parts_.capacity); !begun) return because(begun.error());
-  if (auto first = draw(parts_.weight_seed, 0, 0); !first) return because(first.error());  // a token that is there to be read
+  if (auto begun = reset({tasks::InputSet::nominal, context, parts_.capacity, parts_.weight_seed}); !begun) return because(begun.error());
+  if (auto first = draw(0, 0); !first) return because(first.error());  // a token that is there to be read
   TimeJob job;
   for (int set = 0; set < parts_.layout.sets(); ++set) {
     job.chains.emplace_back();
@@ -214,7 +206,7 @@ Result<std::vector<ChainSample>> GpuReference::time_tokens(std::int64_t context,
 Result<std::vector<Bytes>> GpuReference::states() {
   RunJob job;
   for (const Tensor* state : parts_.task.with(Role::state))
-    job.reads.push_back({buffer_name(*state), 0, state->bytes(capacity_), false});
+    job.reads.push_back({buffer_name(*state), 0, state->bytes(start_.capacity), false});
   auto ran = run(std::move(job));
   if (!ran) return because(ran.error());
   std::vector<Bytes> states;

@@ -31,9 +31,8 @@ class GpuReference final : public Reference {
   void watch(const Interrupts::Scope& interrupts, Deadline deadline);
   bool usable() const { return usable_; }
 
-  Result<void> reset(const std::vector<tasks::Bytes>& states, tasks::InputSet inputs, std::int64_t position,
-                     std::int64_t capacity) override;
-  Result<tasks::Bytes> draw(std::uint64_t seed, int step, int weight_set) override;
+  Result<void> reset(const ChainStart& start) override;
+  Result<tasks::Bytes> draw(int step, int weight_set) override;
   Result<std::vector<tasks::Bytes>> step() override;
   Result<std::vector<tasks::Bytes>> states() override;
 
@@ -60,8 +59,8 @@ class GpuReference final : public Reference {
   Parts parts_;
   DeviceSession session_;
   tasks::EagerPlan plan_;
-  tasks::InputSet inputs_ = tasks::InputSet::nominal;
-  std::int64_t position_ = 0, capacity_ = 0;
+  ChainStart start_;
+  std::int64_t position_ = 0;
   std::vector<tasks::Bytes> outputs_;     // of the step that was drawn
   bool tried_ = false;                    // the states on the device are those after a step that was not taken
   bool usable_ = true;

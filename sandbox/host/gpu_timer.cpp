@@ -76,11 +76,11 @@ std::vector<BufferSpec> GpuTimer::buffers(const tasks::Task& task, const std::ve
 
 Step GpuTimer::expect_and_upload(TimedCase& of, int length) {
   if (auto expected = of.expect(reference_, length, layout_.sets()); !expected) return because(expected.error());
-  RunJob job;
-  job.writes = of.writes();
-  auto said = session_.run(std::move(job), deadline_, kTimingS, {});
-  if (!said) return because(said.error());
-  if (Outcome* outcome = std::get_if<Outcome>(&*said)) return std::move(*outcome);
+  for (RunJob& job : of.uploads()) {
+    auto said = session_.run(std::move(job), deadline_, kTimingS, {});
+    if (!said) return because(said.error());
+    if (Outcome* outcome = std::get_if<Outcome>(&*said)) return std::move(*outcome);
+  }
   return std::nullopt;
 }
 

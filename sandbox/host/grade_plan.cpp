@@ -11,7 +11,7 @@ namespace {
 constexpr int kStrictSteps = 3, kQuickSteps = 2;
 constexpr int kGpuSteps = 4, kGpuSeeds = 2;
 constexpr std::uint64_t kJitter = 97;  // cached tokens by which a strict chain may begin earlier
-constexpr std::uint64_t kScheduleStream = 7000, kCapacityStream = 7001, kJitterStream = 7100;
+constexpr std::uint64_t kScheduleStream = 7000, kCapacityStream = 7001, kJitterStream = 7500;
 
 std::vector<tasks::SweepPoint> points_of(const tasks::Task& task, const GradeRequest& request) {
   std::vector<tasks::SweepPoint> points = task.sweep;
@@ -69,8 +69,9 @@ GpuGradePlan plan_gpu_grade(const tasks::Task& task, const GradeRequest& request
   plan.seed = seed;
   std::uint64_t stream = 0;
   const auto add = [&](tasks::InputSet set, std::int64_t context, int steps) {
-    plan.chains.push_back({set, context, steps, derived_seed(seed, stream++), 0, false});
-    plan.capacity = std::max(plan.capacity, context + steps);
+    const auto spare = 1 + static_cast<std::int64_t>(derived_seed(seed, kCapacityStream + stream) % 7);
+    plan.chains.push_back({set, context, steps, derived_seed(seed, stream++), 0, false, context + steps + spare});
+    plan.capacity = std::max(plan.capacity, plan.chains.back().capacity);
   };
   for (const tasks::SweepPoint& point : points_of(task, request)) {
     plan.contexts.push_back(point.context);
@@ -81,7 +82,6 @@ GpuGradePlan plan_gpu_grade(const tasks::Task& task, const GradeRequest& request
       add(tasks::InputSet::strict, std::max<std::int64_t>(point.context - earlier, point.context / 2), steps);
     }
   }
-  plan.capacity += 1 + static_cast<std::int64_t>(derived_seed(seed, kCapacityStream) % 7);
   return plan;
 }
 

@@ -16,6 +16,7 @@ struct PlannedChain {
   std::uint64_t seed = 0;            // of states, tokens, poison, and of when scratch and sync are reset
   std::uint64_t schedule_seed = 0;   // of every step but a timed chain's last; 0: round robin
   bool timed = false;                // its last step is a measurement
+  std::int64_t capacity = 0;         // rows of its caches, where chains differ in them; 0: the plan's
 };
 
 struct GradePlan {
@@ -32,7 +33,7 @@ GradePlan plan_grade(const tasks::Task& task, std::size_t weight_bytes, const Gr
 struct GpuGradePlan {
   std::vector<PlannedChain> chains;
   std::vector<std::int64_t> contexts;  // to be timed
-  std::int64_t capacity = 0;
+  std::int64_t capacity = 0;           // the largest of a chain
   std::uint64_t seed = 0;
 };
 // On a GPU a step costs little: two seeds on each kind of inputs at every context, strict ones at odd contexts near it.

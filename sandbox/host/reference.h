@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sandbox/host/chain_start.h"
 #include "tasks/oracle.h"
 #include "tasks/task.h"
 
@@ -14,12 +15,10 @@ class Reference {
  public:
   virtual ~Reference() = default;
 
-  // Starts a chain on the weights of `inputs`: one buffer per state tensor in task order, `position` tokens cached.
-  virtual Result<void> reset(const std::vector<tasks::Bytes>& states, tasks::InputSet inputs, std::int64_t position,
-                             std::int64_t capacity) = 0;
-  // The token of the next step, drawn until no routed layer is near a tie (tasks/oracle.h): all inputs in task order,
-  // one behind the other. `weight_set`: which of the session's sets of weights that step is on.
-  virtual Result<tasks::Bytes> draw(std::uint64_t seed, int step, int weight_set) = 0;
+  virtual Result<void> reset(const ChainStart& start) = 0;
+  // The token of a step of the chain, drawn until no routed layer is near a tie (tasks/oracle.h): all inputs in task
+  // order, one behind the other. `weight_set`: which of the session's sets of weights that step is on.
+  virtual Result<tasks::Bytes> draw(int step, int weight_set) = 0;
   // Takes that step: the outputs in task order. Changes nothing that draw() said.
   virtual Result<std::vector<tasks::Bytes>> step() = 0;
   virtual Result<std::vector<tasks::Bytes>> states() = 0;

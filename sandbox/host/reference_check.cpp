@@ -8,7 +8,6 @@
 #include "sandbox/host/grade_plan.h"
 #include "sandbox/host/oracle_reference.h"
 #include "tasks/compare.h"
-#include "tasks/generator.h"
 
 namespace onelaunch::sandbox {
 namespace {
@@ -55,16 +54,12 @@ std::vector<tasks::TensorView> views_of(const tasks::Task& task, const std::vect
 
 Result<void> check_chain(const tasks::Task& task, GpuReference& reference, OracleReference& oracle, InputSet inputs,
                          std::int64_t context, std::uint64_t seed, GateReport& report) {
-  const std::int64_t capacity = context + kSteps;
-  std::vector<Bytes> before;
-  for (const Tensor* state : task.with(Role::state)) {
-    before.emplace_back(state->bytes(capacity));
-    tasks::fill_tensor(task, *state, seed, inputs, context, before.back());
-  }
+  const ChainStart start{inputs, context, context + kSteps, seed};
+  const std::vector<Bytes> before = drawn_states(task, start);
   for (Reference* each : {static_cast<Reference*>(&reference), static_cast<Reference*>(&oracle)})
-    if (auto reset = each->reset(before, inputs, context, capacity); !reset) return because(reset.error());
+    if (auto reset = each->reset(start); !reset) return because(reset.error());
   for (int step = 0; step < kSteps; ++step) {
-    auto token = oracle.draw(seed, step, 0);
+    auto token = oracle.draw(step, 0);
     if (!token) return because(token.error());
     auto want = oracle.step();
     auto got = reference.step_with(*token, 0);

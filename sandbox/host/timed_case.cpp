@@ -5,9 +5,6 @@
 
 #include "base/check.h"
 #include "sandbox/host/candidate_buffers.h"
-#include "sandbox/host/grade_plan.h"
-#include "sandbox/protocol/poison.h"
-#include "tasks/generator.h"
 
 namespace onelaunch::sandbox {
 namespace {
@@ -17,12 +14,8 @@ using tasks::InputSet;
 using tasks::Role;
 using tasks::Tensor;
 
-constexpr std::uint64_t kPoisonStream = 3000;
-
 // Each step's token and output begins where a tensor may begin.
 std::size_t stride(const Tensor& tensor) { return (tensor.bytes(0) + 255) / 256 * 256; }
-
-std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 std::string output_ring(const Tensor& tensor) { return "timed " + buffer_name(tensor); }
 
@@ -62,18 +55,10 @@ std::vector<BufferSpec> TimedCase::output_buffers(const tasks::Task& task) {
 Result<void> TimedCase::expect(Reference& reference, int length, int sets) {
   OL_CHECK(length <= kChainLengthMax, "a chain fits its buffers");
   length_ = length;
-  before_.clear(), tokens_.clear(), outputs_.clear();
-  for (const Tensor* state : task_.with(Role::state)) {
-    Bytes bytes(state->bytes(capacity()));
-    tasks::fill_tensor(task_, *state, spec_.seed, spec_.inputs, spec_.context, bytes);
-    if (state->is_cache())
-      fill_poison(std::span(bytes).subspan(state->bytes(1) * static_cast<std::size_t>(spec_.context)),
-                  derived_seed(spec_.seed, kPoisonStream + before_.size()));
-    before_.push_back(std::move(bytes));
-  }
-  if (auto reset = reference.reset(before_, spec_.inputs, spec_.context, capacity()); !reset) return because(reset.error());
+  tokens_.clear(), outputs_.clear();
+  if (auto reset = reference.reset(start()); !reset) return because(reset.error());
   for (int i = 0; i < length; ++i) {
-    auto token = reference.draw(spec_.seed, i, i % sets);
+    auto token = reference.draw(i, i % sets);
     if (!token) return because(token.error());
     tokens_.push_back(std::move(*token));
     auto outputs = reference.step();
@@ -86,25 +71,23 @@ Result<void> TimedCase::expect(Reference& reference, int length, int sets) {
   return {};
 }
 
-std::vector<BufferWrite> TimedCase::writes() const {
-  std::vector<BufferWrite> writes;
+std::vector<RunJob> TimedCase::uploads() const {
+  std::vector<RunJob> jobs = states_on_device(task_, start(), [&](const Tensor& state) { return name("timed", state); });
+  RunJob& last = jobs.emplace_back();
   std::size_t offset = 0;
   for (const Tensor* input : task_.with(Role::input)) {
     std::string ring(stride(*input) * tokens_.size(), '\0');
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       std::memcpy(ring.data() + i * stride(*input), tokens_[i].data() + offset, input->bytes(0));
     offset += input->bytes(0);
-    writes.push_back({name("timed", *input), 0, std::move(ring)});
+    last.writes.push_back({name("timed", *input), 0, std::move(ring)});
   }
-  const std::vector<const Tensor*> states = task_.with(Role::state);
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const std::span<const std::byte> all(before_[i]);
-    writes.push_back({name("timed", *states[i]), 0, text_of(all)});
+  for (const Tensor* state : task_.with(Role::state)) {
     // Of a cache only the rows that a chain appends need to be brought back.
-    const std::size_t first = states[i]->is_cache() ? states[i]->bytes(1) * static_cast<std::size_t>(spec_.context) : 0;
-    writes.push_back({name("pristine", *states[i]), 0, text_of(all.subspan(first, states[i]->bytes(kChainLengthMax)))});
+    const std::size_t first = state->is_cache() ? state->bytes(1) * static_cast<std::size_t>(spec_.context) : 0;
+    last.copies.push_back({name("timed", *state), first, name("pristine", *state), 0, state->bytes(kChainLengthMax)});
   }
-  return writes;
+  return jobs;
 }
 
 Redirections TimedCase::places(int step, Loop loop) const {
@@ -173,7 +156,8 @@ std::vector<tasks::Finding> TimedCase::judge_states(const std::vector<std::strin
   OL_CHECK(reads.size() == states.size(), "one read for each state");
   std::vector<tasks::TensorView> views;
   for (std::size_t i = 0; i < states.size(); ++i)
-    views.push_back({states[i], std::as_bytes(std::span(reads[i])), after_[i], before_[i]});
+    // The reference changes no old row of a cache, so its own tell what they were.
+    views.push_back({states[i], std::as_bytes(std::span(reads[i])), after_[i], states[i]->is_cache() ? std::span<const std::byte>(after_[i]) : std::span<const std::byte>()});
   return tasks::compare(task_, views, spec_.context, spec_.context + length_);
 }
 

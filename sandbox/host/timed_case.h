@@ -28,6 +28,7 @@ class TimedCase {
 
   const TimedSpec& spec() const { return spec_; }
   std::int64_t capacity() const { return spec_.context + kChainLengthMax + 1; }
+  ChainStart start() const { return {spec_.inputs, spec_.context, capacity(), spec_.seed}; }
 
   // Its own states and tokens on the device.
   std::vector<BufferSpec> buffers() const;
@@ -36,8 +37,8 @@ class TimedCase {
 
   // Draws `length` steps and their answers. Step i is on weight set i modulo `sets`.
   Result<void> expect(Reference& reference, int length, int sets);
-  // States and tokens, to be written once after expect().
-  std::vector<BufferWrite> writes() const;
+  // What sets states and tokens on the device once after expect(): jobs to be run in order.
+  std::vector<RunJob> uploads() const;
 
   enum class Loop {
     rotated,     // tokens given, weight sets in rotation: the primary time
@@ -63,7 +64,6 @@ class TimedCase {
   const tasks::Task& task_;
   TimedSpec spec_;
   int length_ = 0;
-  std::vector<tasks::Bytes> before_;                  // states in task order
   std::vector<tasks::Bytes> tokens_;                  // by step
   std::vector<std::vector<tasks::Bytes>> outputs_;    // by step, then in task order
   std::vector<tasks::Bytes> after_;
