@@ -175,13 +175,6 @@ Result<std::vector<Bytes>> GpuReference::step() {
   return outputs_;
 }
 
-Result<std::vector<Bytes>> GpuReference::step_with(const Bytes& token, int weight_set) {
-  auto tried = attempt(token, weight_set);
-  if (!tried) return because(tried.error());
-  outputs_ = std::move(tried->outputs);
-  return step();
-}
-
 Result<std::vector<ChainSample>> GpuReference::time_tokens(std::int64_t context, bool graph, int samples) {
   if (auto begun = reset({tasks::InputSet::nominal, context, parts_.capacity, parts_.weight_seed}); !begun) return because(begun.error());
   if (auto first = draw(0, 0); !first) return because(first.error());  // a token that is there to be read

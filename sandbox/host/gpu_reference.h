@@ -36,8 +36,6 @@ class GpuReference final : public Reference {
   Result<std::vector<tasks::Bytes>> step() override;
   Result<std::vector<tasks::Bytes>> states() override;
 
-  // A step with a token of the caller's choice.
-  Result<std::vector<tasks::Bytes>> step_with(const tasks::Bytes& token, int weight_set);
   // Times one token of the unfused kernels at `context`, on weight sets in turn. graph: replayed as a CUDA graph.
   Result<std::vector<ChainSample>> time_tokens(std::int64_t context, bool graph, int samples);
   int launches() const { return static_cast<int>(plan_.launches.size()); }
