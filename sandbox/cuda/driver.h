@@ -17,17 +17,17 @@ namespace onelaunch::cuda {
   F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxRelease) F(cuCtxSetCurrent) F(cuCtxSetLimit)                        \
   F(cuCtxResetPersistingL2Cache) F(cuCtxSynchronize) F(cuMemGetInfo)                                                  \
   F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) F(cuModuleGetFunctionCount)                            \
-  F(cuModuleEnumerateFunctions) F(cuFuncGetName) F(cuFuncSetAttribute) F(cuFuncGetAttribute)                          \
+  F(cuModuleEnumerateFunctions) F(cuFuncGetName) F(cuFuncSetAttribute)                                                \
   F(cuOccupancyMaxActiveBlocksPerMultiprocessor) F(cuOccupancyMaxActiveClusters)                                      \
-  F(cuLaunchKernel) F(cuLaunchCooperativeKernel) F(cuLaunchKernelEx)                                                  \
+  F(cuLaunchKernel) F(cuLaunchKernelEx)                                                                               \
   F(cuMemGetAllocationGranularity) F(cuMemAddressReserve) F(cuMemAddressFree) F(cuMemCreate) F(cuMemRelease)          \
   F(cuMemMap) F(cuMemUnmap) F(cuMemSetAccess)                                                                         \
-  F(cuMemcpyHtoD) F(cuMemcpyDtoH) F(cuMemcpyDtoDAsync) F(cuMemcpyHtoDAsync) F(cuMemsetD8Async)                        \
+  F(cuMemcpyDtoH) F(cuMemcpyDtoDAsync) F(cuMemcpyHtoDAsync) F(cuMemsetD8Async)                                        \
   F(cuMemHostAlloc) F(cuMemFreeHost) F(cuMemHostGetDevicePointer)                                                     \
   F(cuStreamCreate) F(cuStreamDestroy) F(cuStreamQuery) F(cuStreamSynchronize)                                        \
   F(cuStreamBeginCapture) F(cuStreamEndCapture)                                                                       \
-  F(cuGraphInstantiate) F(cuGraphUpload) F(cuGraphLaunch) F(cuGraphDestroy) F(cuGraphExecDestroy)                                      \
-  F(cuEventCreate) F(cuEventRecord) F(cuEventQuery) F(cuEventElapsedTime) F(cuEventDestroy)
+  F(cuGraphInstantiate) F(cuGraphUpload) F(cuGraphLaunch) F(cuGraphDestroy) F(cuGraphExecDestroy)                     \
+  F(cuEventCreate) F(cuEventRecord) F(cuEventElapsedTime) F(cuEventDestroy)
 
 // Members bear the functions' names; where cuda.h renames a function to its newest version, the member's name follows.
 struct Driver {

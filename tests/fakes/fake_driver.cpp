@@ -97,7 +97,6 @@ struct FakeCalls {
       if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) fake().granted_smem[kernel(function)] = value;
       return call(which == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED ? "allow large clusters" : "cuFuncSetAttribute");
     };
-    d.cuFuncGetAttribute = [](int* value, CUfunction_attribute, CUfunction) { return *value = 0, CUDA_SUCCESS; };
     d.cuOccupancyMaxActiveBlocksPerMultiprocessor = [](int* blocks, CUfunction, int, std::size_t) {
       return *blocks = fake().blocks_that_fit, call("occupancy");
     };
@@ -161,7 +160,6 @@ struct FakeCalls {
   }
 
   static void memory(cuda::Driver& d) {
-    d.cuMemcpyHtoD = [](CUdeviceptr to, const void* from, std::size_t bytes) { return std::memcpy(memory(to), from, bytes), call("cuMemcpyHtoD"); };
     d.cuMemcpyHtoDAsync = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) { return std::memcpy(memory(to), from, bytes), call("cuMemcpyHtoDAsync"); };
     d.cuMemcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) { return std::memcpy(memory(to), memory(from), bytes), call("cuMemcpyDtoDAsync"); };
     d.cuMemcpyDtoH = [](void* to, CUdeviceptr from, std::size_t bytes) { return std::memcpy(to, memory(from), bytes), wait("cuMemcpyDtoH"); };
@@ -202,7 +200,6 @@ struct FakeCalls {
       return *event = reinterpret_cast<CUevent>(&fake().event_storage_.back()), fake().make("cuEventCreate", "event");
     };
     d.cuEventRecord = [](CUevent event, CUstream) { return fake().events_[event] = fake().launched_, call("cuEventRecord"); };
-    d.cuEventQuery = [](CUevent) { return CUDA_SUCCESS; };
     d.cuEventElapsedTime = [](float* ms, CUevent begin, CUevent end) {
       *ms = static_cast<float>(static_cast<double>(fake().events_[end] - fake().events_[begin]) * FakeDriver::kLaunchMs);
       return call("cuEventElapsedTime");
