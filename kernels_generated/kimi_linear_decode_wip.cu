@@ -713,15 +713,26 @@ DEVICE void multiply_wide(Consumer& ring, const uint4* activations, const float2
 #pragma unroll
   for (int p = 0; p < kPieces; ++p) sum += piece[p].y;
   u32 chunk = 0;
-  if (kMainQuads) {
+  if constexpr (kMainQuads && kOneChunk) {
+    static_assert(kOctetsHere == 1, "");
+    chunk = ring.wait();
+    d.add(word_at(chunk, t), word_at(x, 0));
 #pragma unroll
-    for (int c = 0; c < (kOctetsHere + 1) / 2; ++c) {
-      chunk = ring.wait();
+    for (int i = 0; i < 4; ++i) dot[i] = piece[0].x * d.value(i);
+  } else if constexpr (kMainQuads) {
+    static_assert(kOctetsHere % 4 == 0, "");
+    Words words[2];
+    const auto load = [&](int c) {
+      words[c & 1].load(ring.wait() + t * 16, x + c * 32, kMainQuads * 16, 16);
+      ring.skip();
+    };
+    load(0);
 #pragma unroll
-      for (int step = 0; step < 2; ++step)
-        if (c * 2 + step < kOctetsHere) d.add(word_at(chunk, step * kMainQuads + t), word_at(x, c * 2 + step));
-      if (!kOneChunk) ring.release();
-      if (c % 2 == 1 || c == (kOctetsHere + 1) / 2 - 1) {
+    for (int c = 0; c < kOctetsHere / 2; ++c) {
+      if (c + 1 < kOctetsHere / 2) load(c + 1);
+      words[c & 1].multiply(d);
+      ring.give_back_oldest();
+      if (c % 2 == 1) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) dot[i] = fmaf(piece[c / 2].x, d.value(i), dot[i]);
         d.clear();
@@ -1220,8 +1231,10 @@ DEVICE void receive_query(const Context& c, Query& q, int tile, int slice) {
     const int head = tile * 16 + side * 8 + g;
     u32* into = side ? q.bottom : q.top;
     const unsigned char* from = c.args.sync + kSyncQuery + ((head * 4 + slice / 2) * kWords + (slice & 1) * kQueryWords * 4 + t) * 16;
-    uint4 word[kQueryWords];
+    // The first word alone until it is there: 16 KB a round instead of 49.
     Spins spins;
+    while (!__all_sync(~0u, head >= kHeads || poll16(from).w == tag)) spins.again();
+    uint4 word[kQueryWords];
     bool all;
     do {
       all = true;
