@@ -1533,7 +1533,9 @@ DEVICE void choose_expert(Context& c) {
   const int t = thread_id(), expert = t / 8, part = t & 7, slot = int(blockIdx.x) / kParts;
   static_assert(kExperts % 8 == 0 && kExperts <= 64, "");
   if (expert >= kExperts) return;  // whole warps
-  const float mine = round_bf16(logits(s)[expert] * c.inverse_rms);
+  // Ranks by the rounded logits. Weights by the unrounded: upstream noise moves one in three over a rounding edge, and
+  // half a unit of error in all of them weighs less than a whole one in some.
+  const float raw = logits(s)[expert] * c.inverse_rms, mine = round_bf16(raw);
   int rank = 0;
 #pragma unroll
   for (int i = 0; i < kExperts / 8; ++i) {
@@ -1544,7 +1546,7 @@ DEVICE void choose_expert(Context& c) {
 #pragma unroll
   for (int m = 4; m; m >>= 1) rank += __shfl_xor_sync(~0u, rank, m);
   if (part == 0 && rank < kTopK) {
-    s.top[rank] = mine;
+    s.top[rank] = raw;
     if (rank == slot) {
       s.expert = expert;
       barrier_arrive(shared_address(&s.go));
