@@ -139,6 +139,8 @@ struct Measurement {
   std::optional<double> sm_clock_mhz = {}, power_w = {}, temperature_c = {};
   std::string throttle = {};              // reasons, empty when none
   std::optional<double> sm_clock_mhz_high = {}, memory_clock_mhz = {};
+  // primary: beside it, us per token. Strict inputs, one weight set, host clock, launching, nothing in L2.
+  std::optional<double> strict_us = {}, token_loop_us = {}, wall_us = {}, enqueue_us = {}, cold_l2_us = {};
   std::optional<int> worker = {};         // paired: 0 the first, which screens; from 1 those that confirm
   std::string against = {};               // paired: id of the other kernel
   std::vector<double> raw_against = {};   // paired: its samples, i-th with i-th

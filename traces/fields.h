@@ -138,6 +138,8 @@ void fields(V& v, T& e) {
   v("launches", e.launches, kMay), v("sm_clock_mhz", e.sm_clock_mhz, kMay), v("power_w", e.power_w, kMay);
   v("temperature_c", e.temperature_c, kMaySigned), v("throttle", e.throttle, kMay);
   v("sm_clock_mhz_high", e.sm_clock_mhz_high, kMay), v("memory_clock_mhz", e.memory_clock_mhz, kMay);
+  v("strict_us", e.strict_us, kMay), v("token_loop_us", e.token_loop_us, kMay), v("wall_us", e.wall_us, kMay);
+  v("enqueue_us", e.enqueue_us, kMay), v("cold_l2_us", e.cold_l2_us, kMay);
   v("worker", e.worker, kMay), v("against", e.against, kMay), v("raw_against", e.raw_against, kMay);
   v("discarded", e.discarded, kMay);
 }

@@ -1,6 +1,7 @@
 #include "agent/loop/comparison.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "agent/loop/grading.h"
@@ -9,7 +10,8 @@
 namespace onelaunch::agent {
 namespace {
 
-constexpr double kPairSeconds = 1;  // of each worker, for all its pairs
+constexpr double kPairSeconds = 1;     // of each worker, for all its pairs
+constexpr double kClearlySlower = 1.05;  // times in different workers tell this much apart
 
 bool passed(const sandbox::Grade& grade) { return std::holds_alternative<sandbox::Passed>(grade.outcome); }
 
@@ -61,18 +63,19 @@ class Comparison {
     if (!beside) return false;
     judgement_.screened = screen_measured(beside->gain, *rivalry_.rule);
     if (judgement_.screened->promising) return true;
-    const Screened& said = *judgement_.screened;
-    judgement_.decided = KeepDecision{.keep = false,
-                                      .quarantine = false,
-                                      .us = sandbox::score_us(judgement_.grade.times),
-                                      .ratio = said.ratio,
-                                      .low = said.low,
-                                      .high = said.high,
-                                      .n = beside->gain.n,
-                                      .workers = 0,
-                                      .discarded = beside->gain.discarded,
-                                      .reason = said.reason};
+    let_go(beside->gain, judgement_.screened->reason);
     return false;
+  }
+
+  // Not kept, with what this worker's pairs say, if anything.
+  void let_go(const WorkerGain& gain, const std::string& why) {
+    KeepDecision decision{.us = sandbox::score_us(judgement_.grade.times), .n = 0, .reason = why};
+    if (gain.unusable.empty() && gain.n > 0) {
+      const Screened said = screen_measured(gain, *rivalry_.rule);
+      decision.ratio = said.ratio, decision.low = said.low, decision.high = said.high;
+      decision.n = gain.n, decision.discarded = gain.discarded;
+    }
+    judgement_.decided = std::move(decision);
   }
 
   bool time_to_confirm() {
@@ -115,14 +118,22 @@ class Comparison {
     if (!passed(beside->grade)) return std::nullopt;
     const bool too_fast = !beside->grade.quarantine.empty();
     if (!too_fast && beside->gain.unusable.empty()) return std::move(*beside);
-    judgement_.decided = KeepDecision{
-        .keep = false,
-        .quarantine = too_fast,
-        .us = sandbox::score_us(judgement_.grade.times),
-        .n = 0,
-        .reason = too_fast ? "too fast to be true: " + beside->grade.quarantine
-                           : "it cannot be compared: " + beside->gain.unusable};
+    if (too_fast)
+      let_go(beside->gain, "too fast to be true: " + beside->grade.quarantine);
+    else if (beside->grade.pairs.empty())
+      let_go_alone();
+    else
+      let_go(beside->gain, "it cannot be compared: " + beside->gain.unusable);
+    judgement_.decided->quarantine = too_fast;
     return std::nullopt;
+  }
+
+  // Timed by itself it was so slow that no pairs were made.
+  void let_go_alone() {
+    const double ratio = rivalry_.incumbent.us / sandbox::score_us(judgement_.grade.times);
+    let_go({}, describe_gain(ratio - 1) + " than the incumbent when timed alone; too slow to be timed beside it");
+    judgement_.decided->ratio = judgement_.decided->low = judgement_.decided->high = ratio;
+    judgement_.decided->n = 1;
   }
 
   Workplace& place_;
@@ -137,13 +148,18 @@ class Comparison {
 Result<Beside> grade_beside(Workplace& place, const std::string& id, const sandbox::Compiled& compiled,
                             const Standing& against, int number, Deadline end) {
   for (int tries = 1;; ++tries) {
-    Result<sandbox::Grade> grade = run_grade(
-        place, id, compiled, {.check = sandbox::Check::full, .against = &against.compiled, .pair_s = kPairSeconds}, end);
+    sandbox::GradeRequest request{
+        .check = sandbox::Check::full, .against = &against.compiled, .pair_s = kPairSeconds};
+    if (number == 0) request.stop_above_us = against.us * kClearlySlower;
+    Result<sandbox::Grade> grade = run_grade(place, id, compiled, request, end);
     if (!grade) return because(grade.error());
     Beside beside{.grade = std::move(*grade), .gain = {}};
     if (!passed(beside.grade)) return beside;
-    if (beside.grade.pairs.empty()) return fail(Error::Kind::internal, "the grade came without paired times");
     beside.gain = gain_of(beside.grade);
+    const double us = sandbox::score_us(beside.grade.times);
+    if (beside.grade.pairs.empty() && us > request.stop_above_us.value_or(INFINITY)) return beside;
+    if (beside.grade.times.empty() || beside.grade.pairs.size() != beside.grade.times.size())
+      return fail(Error::Kind::internal, "the grade came without paired times of every context");
     place.recorder.paired(id, against.id, number, beside.grade.pairs, beside.gain);
     if (beside.gain.unusable.empty() || tries >= place.limits.tries) return beside;
     place.recorder.write(

@@ -27,7 +27,8 @@ struct Beside {
 };
 
 // Full grades with `against` beside it. A worker whose pairs were disturbed is replaced, up to limits.tries in all; the
-// last one is returned as it is. Records the pairs, as those of worker `number`.
+// last one is returned as it is, and so is worker 0's grade without pairs of a kernel that is clearly slower by itself.
+// Records the pairs, as those of worker `number`.
 Result<Beside> grade_beside(Workplace& place, const std::string& id, const sandbox::Compiled& compiled,
                             const Standing& against, int number, Deadline end);
 

@@ -21,11 +21,13 @@ bool cut_by_us(const Workplace& place, const sandbox::Outcome& outcome, Deadline
 
 Result<sandbox::Grade> run_grade(Workplace& place, const std::string& id, const sandbox::Compiled& compiled,
                                  const sandbox::GradeRequest& request, Deadline end) {
-  const Seconds start = place.clock.now();
+  Seconds start{0};  // of the last try
   Result<sandbox::Grade> grade = [&] {
     const Spending spending(place.meter, Spent::gate);
-    return try_step(place, "grading", id, end,
-                    [&] { return place.sandbox.grade(compiled, request, place.within(grade_limit_s(place), end)); });
+    return try_step(place, "grading", id, end, [&] {
+      start = place.clock.now();
+      return place.sandbox.grade(compiled, request, place.within(grade_limit_s(place), end));
+    });
   }();
   if (!grade) return grade;
   place.meter.move(Spent::gate, Spent::measure, grade->measure_s);

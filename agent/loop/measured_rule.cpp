@@ -10,7 +10,9 @@
 namespace onelaunch::agent {
 namespace {
 
-constexpr double kWorkerSdMin = 0.0005;   // an A/A test of five workers may look quieter than it is
+// Two different kernels may differ more from worker to worker than one differs from itself, and an A/A test of five
+// workers may look quieter than it is.
+constexpr double kScreenSdMin = 0.001, kWorkerSdMin = 0.0005;
 constexpr double kScreenDeviations = 2;
 constexpr double kHopeDeviations = 3;
 constexpr double kTwoSided95 = 0.025;
@@ -35,8 +37,6 @@ double half_width(const std::vector<double>& gains, double tail) {
          std::sqrt(static_cast<double>(gains.size()));
 }
 
-double worker_sd(const MeasuredRule& rule) { return std::max(rule.noise.worker_sd, kWorkerSdMin); }
-
 double fraction(double gain) { return std::expm1(gain); }
 
 std::string between(double low, double high) {
@@ -51,7 +51,7 @@ std::string asked(const MeasuredRule& rule) {
          (by_noise ? " (" + std::to_string(static_cast<int>(kNoiseTimes)) + " times the A/A noise)" : "");
 }
 
-// A context that loses too much even in its own favour's limit of noise.
+// A context that loses too much, noise granted in its favour.
 std::optional<std::string> losing_context(const std::vector<WorkerGain>& workers) {
   for (std::size_t i = 0; i < workers.front().contexts.size(); ++i) {
     const std::vector<double> gains = gains_at(workers, i);
@@ -104,7 +104,7 @@ NoiseFloor noise_floor(const std::vector<WorkerGain>& workers) {
 double MeasuredRule::least_gain() const { return std::max(min_gain, kNoiseTimes * noise.half_width); }
 
 Screened screen_measured(const WorkerGain& worker, const MeasuredRule& rule) {
-  const double spread = kScreenDeviations * std::hypot(worker_sd(rule), worker.error);
+  const double spread = kScreenDeviations * std::hypot(std::max(rule.noise.worker_sd, kScreenSdMin), worker.error);
   const double low = worker.gain - spread, high = worker.gain + spread;
   Screened screened{.promising = fraction(high) >= rule.least_gain(),
                     .ratio = std::exp(worker.gain),
@@ -115,7 +115,7 @@ Screened screen_measured(const WorkerGain& worker, const MeasuredRule& rule) {
                     std::to_string(worker.n) + " pairs)";
   if (!screened.promising) screened.reason += "; " + asked(rule);
   for (const ContextGain& context : worker.contexts) {
-    const double noise = std::max(rule.noise.context_sd, worker_sd(rule));
+    const double noise = std::max({rule.noise.context_sd, rule.noise.worker_sd, kScreenSdMin});
     const double best = context.gain + kScreenDeviations * std::hypot(noise, context.error);
     if (!screened.promising || fraction(best) >= -kContextLossMax) continue;
     screened.promising = false;
@@ -137,7 +137,7 @@ std::optional<std::string> beyond_hope(const std::vector<WorkerGain>& workers, c
                             " confirming workers";
   if (std::ranges::min(gains) <= 0) return "a fresh worker saw no gain" + after;
   if (workers.size() < 2) return std::nullopt;
-  const double spread = kHopeDeviations * std::max(worker_sd(rule), deviation_of(gains)) /
+  const double spread = kHopeDeviations * std::max({rule.noise.worker_sd, kWorkerSdMin, deviation_of(gains)}) /
                         std::sqrt(static_cast<double>(gains.size()));
   if (fraction(mean_of(gains) + spread) >= rule.least_gain()) return std::nullopt;
   return asked(rule) + after;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "agent/loop/statistics.h"
@@ -24,6 +25,20 @@ void put_clocks(traces::Measurement& event, const sandbox::DeviceTimes& device) 
   event.throttle = throttle_names(device.throttle_reasons);
 }
 
+std::optional<double> known(double us) {
+  return std::isfinite(us) && us > 0 ? std::optional<double>(us) : std::nullopt;
+}
+
+void put_timings(traces::Measurement& event, const sandbox::DeviceTimes& device) {
+  // Where strict inputs take too long they are the score.
+  const bool is_score = device.strict_over_nominal > sandbox::kStrictOverNominalMax;
+  event.strict_us = known(event.us_median * (is_score ? 1 : device.strict_over_nominal));
+  event.token_loop_us = known(device.token_loop_us);
+  event.wall_us = known(device.wall_us);
+  event.enqueue_us = known(device.enqueue_us);
+  event.cold_l2_us = known(device.cold_us);
+}
+
 }  // namespace
 
 traces::Measurement primary_event(const std::string& id, const sandbox::Measurement& time) {
@@ -42,32 +57,8 @@ traces::Measurement primary_event(const std::string& id, const sandbox::Measurem
                             .us = phase.us,
                             .dram_mb = phase.dram_mb,
                             .warp_instructions = phase.warp_instructions});
-  if (time.device) put_clocks(event, *time.device);
+  if (time.device) put_clocks(event, *time.device), put_timings(event, *time.device);
   return event;
-}
-
-std::vector<traces::Measurement> side_events(const std::string& id, const sandbox::Measurement& time) {
-  std::vector<traces::Measurement> events;
-  if (!time.device) return events;
-  const sandbox::DeviceTimes& device = *time.device;
-  // Where strict inputs take too long they are the score.
-  const bool is_score = device.strict_over_nominal > sandbox::kStrictOverNominalMax;
-  const double strict_us = is_score ? time.us_median : time.us_median * device.strict_over_nominal;
-  const std::pair<const char*, double> timings[] = {{"strict", strict_us},
-                                                    {"token_loop", device.token_loop_us},
-                                                    {"wall", device.wall_us},
-                                                    {"enqueue", device.enqueue_us},
-                                                    {"cold_l2", device.cold_us}};
-  for (const auto& [name, us] : timings) {
-    if (!(us > 0) || !std::isfinite(us)) continue;
-    traces::Measurement& event = events.emplace_back();
-    event.candidate = id;
-    event.kind = "measured";
-    event.timing = name;
-    event.context = time.context;
-    event.us_median = event.us_low = event.us_high = us;
-  }
-  return events;
 }
 
 traces::Measurement paired_event(const std::string& id, const std::string& against, int worker,

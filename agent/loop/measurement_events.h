@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "agent/loop/measured_rule.h"
 #include "sandbox/host/sandbox.h"
@@ -11,10 +10,8 @@
 
 namespace onelaunch::agent {
 
-// The score of one context, with the state of the clocks.
+// The score of one context, with what stands beside it on a GPU: other timings and the state of the clocks.
 traces::Measurement primary_event(const std::string& id, const sandbox::Measurement& time);
-// What stands beside it on a GPU: strict inputs, one weight set, wall, enqueue and cold times. Empty when modelled.
-std::vector<traces::Measurement> side_events(const std::string& id, const sandbox::Measurement& time);
 traces::Measurement paired_event(const std::string& id, const std::string& against, int worker,
                                  const sandbox::PairedTimes& pairs, const WorkerGain& gain);
 

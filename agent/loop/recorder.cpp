@@ -95,8 +95,6 @@ void Recorder::compiled(const std::string& id, const sandbox::Compiled& compiled
 void Recorder::graded(const std::string& id, const sandbox::Grade& grade) {
   for (const sandbox::GateResult& gate : grade.gates) write(gate_event(id, gate));
   timed(id, grade.times);
-  for (const sandbox::Measurement& time : grade.times)
-    for (const traces::Measurement& event : side_events(id, time)) write(event);
 }
 
 void Recorder::timed(const std::string& id, const std::vector<sandbox::Measurement>& times) {

@@ -232,6 +232,8 @@ Result<SessionResult> Session::close(StopReason reason, const std::string& detai
     result.kind = kind_of(opened_->incumbent.times);
     publish(result, regraded);
   }
+  if (rule_) result.noise_half_width = rule_->noise.half_width, result.least_gain = rule_->least_gain();
+  result.confirmations = confirmations_;
   result.decisions = recorder_.state().decisions;
   result.kept = recorder_.state().kept;
   result.attribution_s = meter_.totals();

@@ -63,6 +63,8 @@ struct SessionResult {
   double active_s = 0;
   std::map<std::string, double> attribution_s;
   std::optional<double> experiments_per_hour, decision_s_median;  // over all legs
+  std::optional<double> noise_half_width, least_gain;  // measured: of the A/A test; what was asked for, a fraction
+  int confirmations = 0;                               // measured, over all legs
 };
 
 class Session {

@@ -149,7 +149,7 @@ TEST(KeepSimulation, KeepsAtMostOneOfTwoHundredEditsOfComments) {
     SimulatedSession session(seed);
     session.judge_many(200, 0);
     EXPECT_LE(session.tally().kept, 1) << seed;
-    EXPECT_GE(session.tally().screened_out, 190) << "what gains nothing costs one worker";
+    EXPECT_GE(session.tally().screened_out, 180) << "most of what gains nothing costs one worker";
   }
 }
 

@@ -29,7 +29,8 @@ void add_candidate_events(std::vector<Event>& events, const std::string& blob) {
   events.push_back(Measurement{.candidate = "c17", .kind = "measured", .context = 96, .us_median = 80.5, .us_low = 80.25,
                                .us_high = 81, .n = 2, .raw = {80.5, 81}, .phases = kPhases, .timing = "cold_l2",
                                .launches = 1, .sm_clock_mhz = 1980, .power_w = 512.5, .temperature_c = -4.5,
-                               .throttle = "power", .sm_clock_mhz_high = 1995, .memory_clock_mhz = 3201, .worker = 1,
+                               .throttle = "power", .sm_clock_mhz_high = 1995, .memory_clock_mhz = 3201, .strict_us = 80.75,
+                               .token_loop_us = 79.5, .wall_us = 90, .enqueue_us = 3.5, .cold_l2_us = 84, .worker = 1,
                                .against = "c3", .raw_against = {82, 81.5}, .discarded = 3});
   events.push_back(Decision{.candidate = "c17", .verdict = "quarantine", .outcome = "wrong_answer", .us = 80.5,
                             .ratio = 1.01, .low = 1.005, .high = 1.015, .n = 5, .incumbent = "c3", .reason = "too fast",
