@@ -11,6 +11,7 @@
 namespace onelaunch::cuda {
 namespace {
 
+constexpr int kCapabilityMin = 8;
 constexpr std::size_t kPrintedBytesMax = 1 << 20, kStackBytes = 1024;
 
 // Whether the same program started it: the reference's worker, say, which rests while this one works.
@@ -85,6 +86,11 @@ Result<void> Device::check_use(const NvmlFunctions& nvml) {
   if (nvml_->mig() || properties_.name.find(" MIG ") != std::string::npos)
     return unavailable(which + " is cut into MIG instances: times on a part of a card that others use say nothing; switch "
                        "MIG off (nvidia-smi -mig 0) or name another GPU");
+  const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  if (major < kCapabilityMin)
+    return unavailable(which + " is of compute capability " + std::to_string(major) + "." +
+                       std::to_string(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)) + "; kernels here need " +
+                       std::to_string(kCapabilityMin) + ".0 or newer");
   const int mode = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
   if (mode == CU_COMPUTEMODE_PROHIBITED)
     return unavailable(which + " lets no program compute on it: set its compute mode back (nvidia-smi -c 0)");

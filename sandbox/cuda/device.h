@@ -28,8 +28,8 @@ struct DeviceProperties {
 // Borrows the driver. Not for use by two threads at once.
 class Device {
  public:
-  // Fails (unavailable) when there is no such device, naming how many there are; on a card cut into MIG instances or
-  // kept to one process; and when the driver is older than the toolkit whose cubins it is to load.
+  // Fails (unavailable) when there is no such device, naming how many there are; on a card that is too old, cut into MIG
+  // instances or kept to one process; and when the driver is older than the toolkit whose cubins it is to load.
   static Result<std::unique_ptr<Device>> open(const Driver& driver, const NvmlFunctions& nvml, int ordinal);
   ~Device();
   Device(const Device&) = delete;

@@ -17,7 +17,7 @@ namespace onelaunch::cuda {
   F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxRelease) F(cuCtxSetCurrent) F(cuCtxSetLimit)                        \
   F(cuCtxResetPersistingL2Cache) F(cuCtxSynchronize) F(cuMemGetInfo)                                                  \
   F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) F(cuModuleGetFunctionCount)                            \
-  F(cuModuleEnumerateFunctions) F(cuFuncGetName) F(cuFuncSetAttribute)                                                \
+  F(cuModuleEnumerateFunctions) F(cuFuncGetName) F(cuFuncSetAttribute) F(cuFuncGetAttribute)                          \
   F(cuOccupancyMaxActiveBlocksPerMultiprocessor) F(cuOccupancyMaxActiveClusters)                                      \
   F(cuLaunchKernel) F(cuLaunchKernelEx)                                                                               \
   F(cuMemGetAllocationGranularity) F(cuMemAddressReserve) F(cuMemAddressFree) F(cuMemCreate) F(cuMemRelease)          \

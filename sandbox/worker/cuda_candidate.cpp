@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -14,8 +16,8 @@ using sandbox::LaunchResult;
 namespace {
 
 constexpr const char* kHarnessModule = "harness";
-// A fault is told of the kernel that made it: a candidate's launches are waited for one by one, and so are a few of
-// others. Of many others some go together, but not so many that the driver's queue fills up.
+// A fault is told of the kernel that made it: a candidate's launches are waited for one by one. Of many others some go
+// together, but not so many that the driver's queue fills up.
 constexpr std::size_t kFew = 8, kTogetherMax = 256;
 constexpr double kSpinS = 0.02;       // then the waiting thread naps
 constexpr double kSecondsMax = 10;    // of a launch whose order says nothing
@@ -129,7 +131,9 @@ Ended CudaCandidate::finish(const std::string& entry, double seconds) {
     const double waited = (clock_.now() - start).count();
     if (waited > seconds) {
       Ended late;
-      late.faults.push_back({"time_limit", entry + " had not returned after " + std::to_string(seconds) + " s"});
+      char limit[32];
+      std::snprintf(limit, sizeof limit, "%.3g s", seconds);
+      late.faults.push_back({"time_limit", entry + " had not returned after " + limit});
       late.context_lost = true;
       return noted(std::move(late));
     }
@@ -161,14 +165,14 @@ Problem CudaCandidate::launch_one(const LaunchOrder& order, bool wait, LaunchRes
 }
 
 Problem CudaCandidate::launch_all(const std::vector<LaunchOrder>& orders, sandbox::RunReply& reply) {
-  bool of_candidate = false;
+  // A candidate's: megakernels, or the few kernels that prepare them. The harness's own are many.
+  const bool watched = orders.size() <= kFew || std::ranges::any_of(orders, &LaunchOrder::cooperative);
   for (std::size_t i = 0; i < orders.size(); ++i) {
     const bool last = i + 1 == orders.size();
-    of_candidate = of_candidate || orders[i].cooperative;
-    const bool wait = orders[i].cooperative || orders.size() <= kFew || last || i % kTogetherMax == kTogetherMax - 1;
+    const bool wait = watched || last || i % kTogetherMax == kTogetherMax - 1;
     LaunchResult& result = reply.launches.emplace_back();
     if (auto problem = launch_one(orders[i], wait, result)) return problem;
-    if (result.faults.empty() && last && of_candidate)
+    if (result.faults.empty() && last && watched)
       if (auto problem = buffers_.check_slack(cuda::GuardedBuffer::Slack::near, orders[i].entry, result.faults)) return problem;
     if (wait) result.printed = printed_.take(result.printed_truncated);
     if (!result.faults.empty()) return std::nullopt;

@@ -5,7 +5,7 @@
 namespace onelaunch::worker {
 namespace {
 
-constexpr unsigned kPortableCluster = 8, kSmemWithoutAsking = 48 << 10;
+constexpr unsigned kPortableCluster = 8;
 
 struct Meaning {
   const char *kind, *text;
@@ -21,6 +21,9 @@ Meaning meaning_of(CUresult result) {
     case CUDA_ERROR_HARDWARE_STACK_ERROR: return {"trap", "the stack overflowed or was damaged"};
     case CUDA_ERROR_ASSERT: return {"trap", "an assertion failed"};
     case CUDA_ERROR_LAUNCH_FAILED: return {"trap", "the kernel was aborted: __trap(), a barrier that gave up, or an access to shared memory out of bounds"};
+#if CUDA_VERSION >= 13000
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK: return {"misuse", "the kernel ended without giving its tensor memory back"};
+#endif
     case CUDA_ERROR_LAUNCH_TIMEOUT: return {"time_limit", "the driver ended the kernel, since a display hangs on this GPU"};
     case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE: return {"not_resident", "the blocks of the grid cannot all be on the device at once"};
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: return {"not_resident", "too many registers or too much shared memory for the device"};
@@ -84,6 +87,15 @@ CUresult clusters_that_fit(const cuda::Driver& driver, const ReadyLaunch& launch
   return result;
 }
 
+// Only ever raises what is allowed: orders of one function may differ, and are all made ready before the first is launched.
+CUresult allow_smem(const cuda::Driver& driver, const ReadyLaunch& launch) {
+  constexpr CUfunction_attribute kMost = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  int allowed = 0;
+  const CUresult known = driver.cuFuncGetAttribute(&allowed, kMost, launch.function);
+  const int wanted = static_cast<int>(launch.dynamic_smem);
+  return known != CUDA_SUCCESS || wanted <= allowed ? known : driver.cuFuncSetAttribute(launch.function, kMost, wanted);
+}
+
 }  // namespace
 
 Ended ended_with(const cuda::Driver& driver, CUresult result, const std::string& entry) {
@@ -101,10 +113,8 @@ Ended ended_with(const cuda::Driver& driver, CUresult result, const std::string&
 
 Ended permit(const cuda::Device& device, const ReadyLaunch& launch) {
   const cuda::Driver& driver = device.driver();
-  if (launch.dynamic_smem > kSmemWithoutAsking) {
-    const CUresult result = driver.cuFuncSetAttribute(launch.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(launch.dynamic_smem));
-    if (result != CUDA_SUCCESS) return ended_with(driver, result, launch.entry + ", " + std::to_string(launch.dynamic_smem) + " bytes of dynamic shared memory");
-  }
+  if (const CUresult result = allow_smem(driver, launch); result != CUDA_SUCCESS)
+    return ended_with(driver, result, launch.entry + ", " + std::to_string(launch.dynamic_smem) + " bytes of dynamic shared memory");
   if (launch.cluster > kPortableCluster)
     driver.cuFuncSetAttribute(launch.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
   if (!launch.cooperative) return {};

@@ -97,6 +97,10 @@ struct FakeCalls {
       if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) fake().granted_smem[kernel(function)] = value;
       return call(which == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED ? "allow large clusters" : "cuFuncSetAttribute");
     };
+    d.cuFuncGetAttribute = [](int* value, CUfunction_attribute, CUfunction function) {
+      const auto found = fake().granted_smem.find(kernel(function));
+      return *value = found != fake().granted_smem.end() ? found->second : 48 << 10, CUDA_SUCCESS;
+    };
     d.cuOccupancyMaxActiveBlocksPerMultiprocessor = [](int* blocks, CUfunction, int, std::size_t) {
       return *blocks = fake().blocks_that_fit, call("occupancy");
     };

@@ -99,6 +99,12 @@ TEST_F(Devices, KeptToOneProcessAreRefused) {
   EXPECT_THAT(problem(), HasSubstr("lets no program compute on it"));
 }
 
+TEST_F(Devices, ThatAreTooOldSaySo) {
+  fake_.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 7;
+  fake_.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = 5;
+  EXPECT_THAT(problem(), HasSubstr("is of compute capability 7.5; kernels here need 8.0 or newer"));
+}
+
 TEST_F(Devices, WithoutMemoryForAContextSaySo) {
   fake_.failing["cuDevicePrimaryCtxRetain"] = CUDA_ERROR_OUT_OF_MEMORY;
   EXPECT_THAT(problem(), AllOf(HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"), HasSubstr("end other processes")));

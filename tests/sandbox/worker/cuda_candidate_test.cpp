@@ -157,6 +157,14 @@ TEST_F(CudaCandidates, AskForLargeSharedMemoryAndLargeClusters) {
   EXPECT_EQ(fake_.calls_among({"allow large clusters"}).size(), 1u);
 }
 
+TEST_F(CudaCandidates, NeverTakeSharedMemoryBackThatAnEarlierOrderNeeds) {
+  RunJob job;
+  job.launches = {order(), order()};
+  job.launches[0].dynamic_smem = 200'000, job.launches[1].dynamic_smem = 100'000;
+  EXPECT_EQ(candidate().run(job).problem, "");
+  EXPECT_EQ(fake_.granted_smem.at("megakernel"), 200'000);
+}
+
 TEST_F(CudaCandidates, SayHowManyBlocksFit) {
   sandbox::LaunchOrder large = order();
   large.grid = 9, large.dynamic_smem = 1024;  // 4 multiprocessors with 2 blocks each
@@ -228,7 +236,7 @@ TEST_F(CudaCandidates, GiveUpOnAKernelThatDoesNotReturn) {
   const double before = clock_.now().count();
   const LaunchFault fault = fault_of(launch_once(order()));
   EXPECT_EQ(fault.kind, "time_limit");
-  EXPECT_THAT(fault.message, HasSubstr("megakernel had not returned after 2"));
+  EXPECT_THAT(fault.message, HasSubstr("megakernel had not returned after 2 s"));
   EXPECT_TRUE(candidate_->lost());
   EXPECT_GT(clock_.now().count() - before, 2);
   EXPECT_LT(clock_.now().count() - before, 2.2);
@@ -286,6 +294,17 @@ TEST_F(CudaCandidates, NameTheBufferThatWasWrittenBeside) {
   const LaunchFault fault = fault_of(launch_once(order()));
   EXPECT_EQ(fault.kind, "out_of_bounds");
   EXPECT_EQ(fault.message, "megakernel wrote before or behind the buffer x");
+}
+
+TEST_F(CudaCandidates, NameTheBufferThatAPreparationWroteBeside) {
+  fake_.on_launch = [&](const FakeLaunch& launch) { return at(launch.words[0])[kBytes] = std::byte{1}, CUDA_SUCCESS; };
+  sandbox::LaunchOrder plain = order("prepare");
+  plain.cooperative = false;
+  RunJob job;
+  job.launches = {plain};
+  job.seals = {"x"};
+  const RunReply reply = candidate().run(job);
+  EXPECT_EQ(fault_of(reply).message, "prepare wrote before or behind the buffer x");
 }
 
 TEST_F(CudaCandidates, TakeEverythingApartBeforeTheStreamAndTheContext) {
