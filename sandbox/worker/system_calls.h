@@ -3,8 +3,8 @@
 
 namespace onelaunch::worker {
 
-// From now on, in all threads: memory, time, waiting, messages over descriptors that exist, and
-// leaving. All others fail with EPERM. False when the kernel has no seccomp.
+// From now on, in all threads: memory, time, waiting, new threads, messages over descriptors that exist, and leaving. All
+// others fail with EPERM: no files, no sockets, no processes. False when the kernel has no seccomp.
 enum class Device { emulated, gpu };  // a GPU's driver talks to its descriptors
 bool keep_few_system_calls(Device device);
 

@@ -1,12 +1,39 @@
 // libcuda.so.1, libcupti.so and libnvidia-ml.so.1 of the fake GPU, so that a whole worker process can be tried without
-// one. What a kernel does is in its name: "spin", "fault", "lose", "print" and "honest".
-#include <cstdlib>
+// one. What a kernel does is in its name: "spin", "fault", "lose", "print", "honest", and "escape", which tries what a
+// confined process must not be able to do and prints what came of it.
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <string>
 
 #include "tests/fakes/fake_driver.h"
 
 namespace onelaunch::fakes {
 namespace {
+
+std::string try_to_escape() {
+  const auto outcome = [](const char* what, long result) {
+    return std::string(what) + (result >= 0 ? ": done\n" : errno == EPERM || errno == EACCES ? ": denied\n" : ": failed\n");
+  };
+  std::string text = outcome("read a file", ::open("/etc/passwd", O_RDONLY));
+  text += outcome("write a file", ::open("/tmp/escaped", O_WRONLY | O_CREAT, 0600));
+  text += outcome("connect", ::socket(AF_INET, SOCK_STREAM, 0));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  text += outcome("fork", child);
+  char name[] = "sh";
+  char* arguments[] = {name, nullptr};
+  text += outcome("execute", ::execv("/bin/sh", arguments));
+  text += outcome("signal the host", ::kill(::getppid(), 0));
+  pthread_t thread;
+  const auto nothing = [](void*) -> void* { return nullptr; };
+  const bool threads = ::pthread_create(&thread, nullptr, nothing, nullptr) == 0 && ::pthread_join(thread, nullptr) == 0;
+  return text + "start a thread: " + (threads ? "done\n" : "denied\n");
+}
 
 FakeDriver& gpu() {
   static FakeDriver* const one = [] {
@@ -16,6 +43,7 @@ FakeDriver& gpu() {
       if (launch.kernel == "spin") fake->hang();
       if (launch.kernel == "fault") fake->fault(CUDA_ERROR_ILLEGAL_ADDRESS);
       if (launch.kernel == "lose") fake->fault(CUDA_ERROR_ECC_UNCORRECTABLE);
+      if (launch.kernel == "escape") fake->print(try_to_escape());
       if (launch.kernel == "print") fake->print("all work and no play\n");
       return CUDA_SUCCESS;
     };

@@ -39,7 +39,7 @@ class GpuWorkers : public testing::Test {
   }
   SetupReply set_up() {
     SetupJob job;
-    job.modules = {{"candidate", "", "honest spin fault lose print"}, {"harness", "", "ol_gate ol_sweep"}};
+    job.modules = {{"candidate", "", "honest spin fault lose print escape"}, {"harness", "", "ol_gate ol_sweep"}};
     job.buffers = {{"x", 1000, false, 0}};
     return *decode_setup_reply(said(encode(job)));
   }
@@ -114,6 +114,16 @@ TEST_F(GpuWorkers, RunTimeAndCountWhenConfined) {
   const auto counted = decode_count_reply(said(encode(count)));
   EXPECT_EQ(counted->problem, "");
   EXPECT_EQ(counted->kernels, 100u);
+}
+
+TEST_F(GpuWorkers, CanReachNothingOnceTheyLaunch) {
+  start("cuda:0");
+  ASSERT_EQ(set_up().problem, "");
+  const RunReply reply = run(order("escape"));
+  ASSERT_EQ(reply.launches.size(), 1u);
+  EXPECT_EQ(reply.launches[0].printed,
+            "read a file: denied\nwrite a file: denied\nconnect: denied\nfork: denied\nexecute: denied\n"
+            "signal the host: denied\nstart a thread: done\n");
 }
 
 TEST_F(GpuWorkers, AnswerAFaultAndLeave) {
