@@ -110,8 +110,7 @@ std::string print_report(const Report& report) {
   json["n"] = report.n;
   if (!report.modelled) json["workers"] = report.workers, json["discarded"] = report.discarded;
   if (const auto& screen = report.screen)
-    json["screen"] = {
-        {"ratio", screen->ratio}, {"low", screen->low}, {"high", screen->high}, {"said", screen->said}};
+    json["screen"] = {{"ratio", screen->ratio}, {"low", screen->low}, {"high", screen->high}, {"said", screen->said}};
   put(json, "over_seed", report.over_seed);
   put(json, "over_baseline", report.over_baseline);
   put(json, "prediction_us", report.proposal.prediction_us);

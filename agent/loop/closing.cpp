@@ -35,13 +35,15 @@ Regraded regrade_best(Workplace& place, const Standing& best) {
   if (!changed) return Regraded::skipped;
   const auto grade = run_grade(place, best.id, best.compiled, {.check = sandbox::Check::full}, end);
   if (!grade) return Regraded::skipped;
-  const bool right = std::holds_alternative<sandbox::Passed>(grade->outcome), passed = right && grade->quarantine.empty();
+  const bool right = std::holds_alternative<sandbox::Passed>(grade->outcome),
+             passed = right && grade->quarantine.empty();
   if (!passed && (place.stopping() || end.passed(place.clock))) return Regraded::skipped;
   place.recorder.regrade(best.id, *grade, seed);
   if (const Result<void> saved = write_best_files(place, best); !saved)
     place.recorder.infra_error(saved.error().message, best.id);
   if (!passed)
-    place.observer.say("re-grade", best.id + " failed: " + (right ? grade->quarantine : sandbox::explain(grade->outcome)));
+    place.observer.say("re-grade",
+                       best.id + " failed: " + (right ? grade->quarantine : sandbox::explain(grade->outcome)));
   return passed ? Regraded::passed : Regraded::failed;
 }
 

@@ -52,8 +52,7 @@ Judgement Judge::grade(const std::string& id, sandbox::Compiled compiled, sandbo
   Result<sandbox::Grade> grade = run_grade(place_, id, compiled, {.check = check}, end);
   if (!grade) return unjudged(place_, end, grade.error().message);
   Judgement judgement{.judged = true, .compiled = std::move(compiled), .grade = std::move(*grade)};
-  if (quick && judgement.passed())
-    judgement.decided = screen_modelled(rivalry->incumbent.times, judgement.grade.times);
+  if (quick && judgement.passed()) judgement.decided = screen_modelled(rivalry->incumbent.times, judgement.grade.times);
   // A quick check that decides nothing leaves no trace: the full grade says it all again.
   if (!quick || !judgement.passed() || judgement.decided) place_.recorder.graded(id, judgement.grade);
   return judgement;

@@ -1,5 +1,6 @@
 #pragma once
-// Keep or revert: a pure function of two sets of modelled times (agent/loop/measured_rule.h has the one of measured ones).
+// Keep or revert: a pure function of two sets of modelled times (agent/loop/measured_rule.h has the one of measured
+// ones).
 
 #include <optional>
 #include <string>
@@ -14,13 +15,13 @@ constexpr double kContextLossMax = 0.005;
 
 struct KeepDecision {
   bool keep = false;
-  bool quarantine = false;      // too good or too odd to be true: kept out until it is explained
-  double us = 0;                // the candidate's score
-  double ratio = 0;             // incumbent's score over the candidate's: above 1 is faster
-  double low = 0, high = 0;     // its 95 % interval; that of modelled times is the ratio itself
-  int n = 1;                    // samples behind the ratio: pairs when measured
-  int workers = 0;              // measured: that confirmed
-  int discarded = 0;            // measured: pairs left out
+  bool quarantine = false;   // too good or too odd to be true: kept out until it is explained
+  double us = 0;             // the candidate's score
+  double ratio = 0;          // incumbent's score over the candidate's: above 1 is faster
+  double low = 0, high = 0;  // its 95 % interval; that of modelled times is the ratio itself
+  int n = 1;                 // samples behind the ratio: pairs when measured
+  int workers = 0;           // measured: that confirmed
+  int discarded = 0;         // measured: pairs left out
   std::string reason;
 };
 

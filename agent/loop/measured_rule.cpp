@@ -16,7 +16,7 @@ constexpr double kScreenSdMin = 0.001, kWorkerSdMin = 0.0005;
 constexpr double kScreenDeviations = 2;
 constexpr double kHopeDeviations = 3;
 constexpr double kTwoSided95 = 0.025;
-constexpr double kErrorPace = 200;        // after so many confirmations half of the error rate is used
+constexpr double kErrorPace = 200;  // after so many confirmations half of the error rate is used
 
 std::vector<double> gains_of(const std::vector<WorkerGain>& workers) {
   std::vector<double> gains;
@@ -119,8 +119,8 @@ Screened screen_measured(const WorkerGain& worker, const MeasuredRule& rule) {
     const double best = context.gain + kScreenDeviations * std::hypot(noise, context.error);
     if (!screened.promising || fraction(best) >= -kContextLossMax) continue;
     screened.promising = false;
-    screened.reason += ", but " + print_percent(-fraction(context.gain)) + " slower at context " +
-                       std::to_string(context.context);
+    screened.reason +=
+        ", but " + print_percent(-fraction(context.gain)) + " slower at context " + std::to_string(context.context);
   }
   return screened;
 }
@@ -133,8 +133,8 @@ double error_share(int test) {
 std::optional<std::string> beyond_hope(const std::vector<WorkerGain>& workers, const MeasuredRule& rule) {
   if (workers.empty()) return std::nullopt;
   const std::vector<double> gains = gains_of(workers);
-  const std::string after = " after " + std::to_string(workers.size()) + " of " + std::to_string(kConfirmingWorkers) +
-                            " confirming workers";
+  const std::string after =
+      " after " + std::to_string(workers.size()) + " of " + std::to_string(kConfirmingWorkers) + " confirming workers";
   if (std::ranges::min(gains) <= 0) return "a fresh worker saw no gain" + after;
   if (workers.size() < 2) return std::nullopt;
   const double spread = kHopeDeviations * std::max({rule.noise.worker_sd, kWorkerSdMin, deviation_of(gains)}) /
@@ -165,8 +165,8 @@ KeepDecision decide_measured(const std::vector<WorkerGain>& workers, const Measu
   if (decision.keep && odd_when_alone(workers)) {
     decision.keep = false;
     decision.quarantine = true;
-    decision.reason += "; but its times alone and next to the incumbent differ by more than " +
-                       print_percent(kAloneDisagreesMax);
+    decision.reason +=
+        "; but its times alone and next to the incumbent differ by more than " + print_percent(kAloneDisagreesMax);
   }
   return decision;
 }

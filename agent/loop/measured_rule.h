@@ -19,41 +19,41 @@ namespace onelaunch::agent {
 // The chance that a session of any length keeps even one candidate that is no faster than its incumbent.
 constexpr double kSessionErrorRate = 0.05;
 constexpr int kConfirmingWorkers = 5;
-constexpr double kNoiseTimes = 3;             // a gain must be so many half-widths of the A/A test
-constexpr double kOutlierTimes = 1.2;         // a sample so far above its neighbours is left out, with its partner
-constexpr double kDiscardedShareMax = 0.2;    // more, and the worker was disturbed
-constexpr double kAloneDisagreesMax = 0.01;   // between a candidate's times alone and next to the incumbent
+constexpr double kNoiseTimes = 3;            // a gain must be so many half-widths of the A/A test
+constexpr double kOutlierTimes = 1.2;        // a sample so far above its neighbours is left out, with its partner
+constexpr double kDiscardedShareMax = 0.2;   // more, and the worker was disturbed
+constexpr double kAloneDisagreesMax = 0.01;  // between a candidate's times alone and next to the incumbent
 
 struct ContextGain {
   std::int64_t context = 0;
-  double gain = 0, error = 0;                 // error: standard error within the worker
-  int n = 0, discarded = 0;                   // pairs
+  double gain = 0, error = 0;  // error: standard error within the worker
+  int n = 0, discarded = 0;    // pairs
 };
 
 // What one worker says.
 struct WorkerGain {
   std::vector<ContextGain> contexts;
-  double gain = 0, error = 0;                 // mean over the contexts: of the geometric mean of the times
+  double gain = 0, error = 0;  // mean over the contexts: of the geometric mean of the times
   int n = 0, discarded = 0;
-  double alone_disagrees = 0;                 // largest over the contexts, as a fraction
-  std::string unusable;                       // why; empty: usable
+  double alone_disagrees = 0;  // largest over the contexts, as a fraction
+  std::string unusable;        // why; empty: usable
 };
 // Of each context the median gain on nominal and on strict inputs, each with the same weight.
 WorkerGain gain_of(const sandbox::Grade& grade);
 
 // The A/A test: a kernel against itself in several workers.
 struct NoiseFloor {
-  double half_width = 0;                      // of the 95 % interval of the mean gain; at least that mean itself
-  double worker_sd = 0, context_sd = 0;       // between workers: of the gain, and of the noisiest context's
+  double half_width = 0;                 // of the 95 % interval of the mean gain; at least that mean itself
+  double worker_sd = 0, context_sd = 0;  // between workers: of the gain, and of the noisiest context's
   int n = 0, workers = 0;
 };
 // At least two workers with the same contexts.
 NoiseFloor noise_floor(const std::vector<WorkerGain>& workers);
 
 struct MeasuredRule {
-  double min_gain = 0.003;                    // fraction
+  double min_gain = 0.003;  // fraction
   NoiseFloor noise;
-  double least_gain() const;                  // what is asked for, as a fraction
+  double least_gain() const;  // what is asked for, as a fraction
 };
 
 // After the first worker: lets go what cannot gain enough.

@@ -83,8 +83,8 @@ traces::Measurement paired_event(const std::string& id, const std::string& again
 
 std::string throttle_names(std::uint64_t reasons) {
   const std::pair<std::uint64_t, const char*> names[] = {
-      {0x2, "application_clocks"}, {0x4, "sw_power_cap"},  {0x8, "hw_slowdown"},     {0x10, "sync_boost"},
-      {0x20, "sw_thermal"},        {0x40, "hw_thermal"},   {0x80, "hw_power_brake"}, {0x100, "display_clocks"}};
+      {0x2, "application_clocks"}, {0x4, "sw_power_cap"}, {0x8, "hw_slowdown"},     {0x10, "sync_boost"},
+      {0x20, "sw_thermal"},        {0x40, "hw_thermal"},  {0x80, "hw_power_brake"}, {0x100, "display_clocks"}};
   std::string text;
   for (const auto& [bit, name] : names)
     if ((reasons & bit) != 0) text += (text.empty() ? "" : ", ") + std::string(name);

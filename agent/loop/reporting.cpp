@@ -63,9 +63,8 @@ Report report_on(const std::string& id, const Proposal& proposal, const Judgemen
     report.reason = sandbox::explain(judgement.grade.outcome);
     return report;
   }
-  put_decision(report, judgement.decided
-                           ? *judgement.decided
-                           : decide_modelled(opened.incumbent.times, judgement.grade.times, min_gain));
+  put_decision(report, judgement.decided ? *judgement.decided
+                                         : decide_modelled(opened.incumbent.times, judgement.grade.times, min_gain));
   put_times(report, judgement.grade.times);
   report.over_seed = ratio_of(opened.seed.us, report.us);
   report.over_baseline = ratio_of(opened.baseline_us, report.us);

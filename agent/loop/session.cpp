@@ -172,15 +172,14 @@ std::optional<Session::Entrant> Session::next_entrant() {
 
 void Session::judge(Entrant entrant) {
   const Seconds start = ports_.clock.now();
-  const Rivalry rivalry{
-      .incumbent = opened_->incumbent, .rule = rule_ ? &*rule_ : nullptr, .test = confirmations_ + 1};
+  const Rivalry rivalry{.incumbent = opened_->incumbent, .rule = rule_ ? &*rule_ : nullptr, .test = confirmations_ + 1};
   Judgement judgement =
       judge_.judge(entrant.id, entrant.proposal, std::move(entrant.compiling), budget_.work_end(), &rivalry);
   last_judgement_s_ = (ports_.clock.now() - start).count();
   lost_in_a_row_ = judgement.judged || judgement.cut_short ? 0 : lost_in_a_row_ + 1;
   if (lost_in_a_row_ > 0) failure_ = judgement.why;
-  const Report report = report_on(entrant.id, entrant.proposal, judgement, *opened_,
-                                  budget_.left_for_work().count(), options_.min_gain);
+  const Report report =
+      report_on(entrant.id, entrant.proposal, judgement, *opened_, budget_.left_for_work().count(), options_.min_gain);
   if (report.workers > 0) ++confirmations_;
   if (report.verdict != Verdict::unjudged) {
     decision_s_.push_back(decision_seconds(entrant.proposed, judgement.compiled.seconds, start, ports_.clock.now()));

@@ -112,8 +112,8 @@ class Session {
   std::optional<MeasuredRule> rule_;  // of measured times
   int confirmations_ = 0;             // over all legs
   std::vector<double> decision_s_;    // of each decision, over all legs
-  int lost_in_a_row_ = 0;  // candidates, to failures of ours
-  std::string failure_;    // the last of them
+  int lost_in_a_row_ = 0;             // candidates, to failures of ours
+  std::string failure_;               // the last of them
   double last_judgement_s_ = 0;
 };
 

@@ -77,5 +77,14 @@ TEST(Budget, CountsWhatEarlierLegsSpent) {
   EXPECT_TRUE(budget.end().passed(clock));
 }
 
+TEST(Budget, KeepsTimeForNewWeightsAndTwoGrades) {
+  fakes::FakeClock clock;
+  Budget budget(clock, Seconds(1000), Seconds(0));
+  budget.saw_full_grade(Seconds(20));
+  EXPECT_DOUBLE_EQ(budget.reserve().count(), 60);
+  budget.saw_set_up(Seconds(30));
+  EXPECT_DOUBLE_EQ(budget.reserve().count(), 70);
+}
+
 }  // namespace
 }  // namespace onelaunch::agent

@@ -44,6 +44,28 @@ TEST_F(ExternalAgentTest, PassesASubmissionToTheSessionAndItsReportBack) {
   EXPECT_EQ(answer->times.size(), 1u);
 }
 
+TEST(Submission, CarriesIntervalsAndTheScreenOfMeasuredTimes) {
+  Report report{.candidate = "c7", .proposal = {}, .verdict = Verdict::quarantine, .outcome = "passed", .reason = "r"};
+  report.modelled = false;
+  report.over_incumbent = 1.02, report.low = 1.01, report.high = 1.03;
+  report.n = 780, report.workers = 5, report.discarded = 6;
+  report.screen = Report::Screen{.ratio = 1.03, .low = 1.02, .high = 1.04, .said = "3 % faster in a first worker"};
+  report.times = {{.context = 2048, .us = 98, .low_us = 97, .high_us = 99}};
+  const auto back = parse_report(print_report(report));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->verdict, Verdict::quarantine);
+  EXPECT_FALSE(back->modelled);
+  EXPECT_EQ(back->low, 1.01);
+  EXPECT_EQ(back->high, 1.03);
+  EXPECT_EQ(back->n, 780);
+  EXPECT_EQ(back->workers, 5);
+  EXPECT_EQ(back->discarded, 6);
+  ASSERT_TRUE(back->screen);
+  EXPECT_EQ(back->screen->said, report.screen->said);
+  EXPECT_EQ(back->screen->low, 1.02);
+  EXPECT_EQ(back->times.at(0).high_us, 99);
+}
+
 TEST_F(ExternalAgentTest, LetsOnlyTheOwnerConnect) {
   const auto agent = ExternalAgent::listen(run.path(), clock, stop);
   ASSERT_TRUE(agent);

@@ -31,9 +31,14 @@ sandbox::Grade grade_with(std::vector<sandbox::PairedTimes> all) {
 
 WorkerGain worker(double gain, std::vector<double> contexts = {}) {
   if (contexts.empty()) contexts = {gain, gain};
-  WorkerGain made{.contexts = {}, .gain = gain, .error = 0.0001, .n = 100, .discarded = 1, .alone_disagrees = 0, .unusable = ""};
+  WorkerGain made{
+      .contexts = {}, .gain = gain, .error = 0.0001, .n = 100, .discarded = 1, .alone_disagrees = 0, .unusable = ""};
   for (std::size_t i = 0; i < contexts.size(); ++i)
-    made.contexts.push_back({.context = 1024 * static_cast<std::int64_t>(i + 1), .gain = contexts[i], .error = 0.0002, .n = 50, .discarded = 0});
+    made.contexts.push_back({.context = 1024 * static_cast<std::int64_t>(i + 1),
+                             .gain = contexts[i],
+                             .error = 0.0002,
+                             .n = 50,
+                             .discarded = 0});
   return made;
 }
 
@@ -43,7 +48,9 @@ std::vector<WorkerGain> workers(const std::vector<double>& gains) {
   return all;
 }
 
-const MeasuredRule kQuiet{.min_gain = 0.003, .noise = {.half_width = 0.0004, .worker_sd = 0.0003, .context_sd = 0.0004, .n = 500, .workers = 5}};
+const MeasuredRule kQuiet{
+    .min_gain = 0.003,
+    .noise = {.half_width = 0.0004, .worker_sd = 0.0003, .context_sd = 0.0004, .n = 500, .workers = 5}};
 
 TEST(WorkerGain, IsTheGeometricMeanOfTheContextsGains) {
   const WorkerGain found = gain_of(grade_with({pairs(32, 100, 102), pairs(96, 200, 202)}));

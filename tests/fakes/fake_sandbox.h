@@ -1,6 +1,6 @@
 #pragma once
-// A sandbox without a device: times come from a function of the tunables, failures from the test. Modelled like those of
-// the emulator, or with become_gpu() measured and noisy.
+// A sandbox without a device: times come from a function of the tunables, failures from the test. Modelled like those
+// of the emulator, or with become_gpu() measured and noisy.
 
 #include <algorithm>
 #include <atomic>

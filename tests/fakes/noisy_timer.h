@@ -22,9 +22,7 @@ class Dice {
     return z ^ (z >> 31);
   }
   double uniform() { return (static_cast<double>(word() >> 11) + 0.5) * 0x1p-53; }
-  double normal() {
-    return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  }
+  double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform()); }
 
  private:
   std::uint64_t state_;
@@ -32,12 +30,12 @@ class Dice {
 
 // Fractions. The defaults are those of one large GPU, the spread between workers on the safe side.
 struct TimingNoise {
-  double pair_sd = 0.0014;                // of the log ratio of a pair
+  double pair_sd = 0.0014;                         // of the log ratio of a pair
   double worker_sd = 0.0005, context_sd = 0.0003;  // of the log ratio, for a worker's life; and of each context of it
   double warm_up = 0.0014, warm_up_s = 0.7;        // slower when warm
-  double wander_sd = 0.0005;              // of a random walk, in a second
+  double wander_sd = 0.0005;                       // of a random walk, in a second
   double jump = 0.015, jumps_a_second = 0.05;      // of the clock, there and back
-  double spike_share = 0.01;              // of chains: 1.25 to 30 times as long
+  double spike_share = 0.01;                       // of chains: 1.25 to 30 times as long
   double strict_over_nominal = 1.004;
 };
 
@@ -101,7 +99,8 @@ class NoisyTimer {
     walk_ += noise_.wander_sd * std::sqrt(kChainS) * dice_.normal();
     if (dice_.uniform() < noise_.jumps_a_second * kChainS) jumped_ = !jumped_;
     const double warm = noise_.warm_up * (1 - std::exp(-since_start_s_ / noise_.warm_up_s));
-    double seen = us * std::exp(warm + walk_ + (jumped_ ? noise_.jump : 0) + noise_.pair_sd / std::sqrt(2.0) * dice_.normal());
+    double seen =
+        us * std::exp(warm + walk_ + (jumped_ ? noise_.jump : 0) + noise_.pair_sd / std::sqrt(2.0) * dice_.normal());
     if (dice_.uniform() < noise_.spike_share) seen *= 1.25 + 30 * std::pow(dice_.uniform(), 4);
     return seen;
   }
