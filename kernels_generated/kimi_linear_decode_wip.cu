@@ -14,7 +14,8 @@ OL_TUNABLE(SLOTS, 8, 6, 8, 9, 10) // of the ring
 OL_TUNABLE(CAP, 3, 2, 3, 4, 5, 10) // copies in flight
 OL_TUNABLE(CAPX, 1, 1, 2, 4, 10)   // the same while the block is in an exchange
 OL_TUNABLE(REPLICAS, 2, 1, 2, 4, 8)
-OL_TUNABLE(PASS, 3, 2, 3)          // tiles of 8 cache rows that attention takes at once
+OL_TUNABLE(PASS, 5, 2, 3, 4, 5)    // tiles of 8 cache rows that attention takes at once
+OL_TUNABLE(HEAD_SPLIT, 2, 1, 2)    // blocks that share cache rows: each takes half of the heads, over twice the rows
 OL_TUNABLE(COUNTED, 1, 0, 1)       // all-reduce: 1: words {three sums, how many blocks added}; 0: a counter beside the sums
 OL_TUNABLE(ROWS, 1, 0, 1)          // cache rows: 1: cp.async of 16 bytes a lane; 0: a bulk copy a row
 OL_TUNABLE(STATE_ASYNC, 1, 0, 1)   // 1: the state's slice waits in shared memory, not in registers
@@ -93,11 +94,14 @@ constexpr int kAbsorbBytes = kLatents * 64 + 384, kValueBytes = kLatents * 64 + 
 constexpr int kRowBytes = kKey * 2 + 16, kTileRows = 8;   // a cache row in the ring, padded against bank conflicts
 constexpr int kHalfSteps = (kLatents + 16) / 16;          // mma k8 steps of one of the 8 slices of the key
 constexpr int kQueryWords = kHalfSteps / 3;
-constexpr int kHeadTiles = (kHeads + 15) / 16;
-constexpr int kPassRows = PASS * kTileRows;
-constexpr int kSliceTiles = kLatent / 64;                 // n-tiles of one of the 8 slices of the latent
+constexpr int kHeadTiles = (kHeads + 15) / 16, kSharing = kHeadTiles < HEAD_SPLIT ? kHeadTiles : HEAD_SPLIT;
+constexpr int kTilesHere = kHeadTiles / kSharing, kSplits = kBlocks / kSharing;  // 16-head tiles of a block; shares of the rows
+constexpr int kRowGroups = 2 / kTilesHere;                // of warps: each scores every other tile of rows
+constexpr int kPassRows = PASS * kTileRows, kPassSteps = (PASS + 1) / 2, kWeightStride = kPassSteps * 16 + 8;
+constexpr int kLatentSlices = 16 / kTilesHere < kLatent / 16 ? 16 / kTilesHere : kLatent / 16;
+constexpr int kSliceTiles = kLatent / kLatentSlices / 8;  // n-tiles of a slice of the latent
 constexpr int kChunkTiles = kSliceTiles < 4 ? kSliceTiles : 4, kChunks = kSliceTiles / kChunkTiles;
-static_assert(kHalfSteps % 3 == 0 && kHeadTiles <= 2 && (kSliceTiles == 8 || kSliceTiles == 2), "");
+static_assert(kHalfSteps % 3 == 0 && kHeadTiles <= 2 && (kSliceTiles == 8 || kSliceTiles == 4 || kSliceTiles == 2) && kPassRows <= 64, "");
 static_assert(kKey * 2 % 16 == 0, "");
 
 // ---- the prepared arena ----
@@ -132,9 +136,9 @@ constexpr int kSyncBytes = kSyncQuery + kBlocks * 2 * kQueryWords * 4 * 16;
 static_assert(kSyncQuery % 16 == 0 && kSyncBytes <= 1 << 20, "");
 
 // ---- scratch: partial attention ----
-constexpr u64 kScratchSums = 0;                                           // float2 {max, sum} [head][block]
-constexpr u64 kScratchLatent = kScratchSums + u64(kHeads) * kBlocks * 8;  // bf16 [head][block][kLatent]
-constexpr u64 kScratchStamps = kScratchLatent + u64(kHeads) * kBlocks * kLatent * 2;
+constexpr u64 kScratchSums = 0;                                           // float2 {max, sum} [head][split]
+constexpr u64 kScratchLatent = kScratchSums + u64(kHeads) * kSplits * 8;  // bf16 [head][split][kLatent]
+constexpr u64 kScratchStamps = kScratchLatent + u64(kHeads) * kSplits * kLatent * 2;
 constexpr int kStamps = 128;
 constexpr u64 kScratchBytes = kScratchStamps + (PROFILE ? u64(kBlocks) * kStamps * 8 : 0);
 
@@ -156,7 +160,8 @@ struct Dense {                        // everything but attention over the cache
 };
 static_assert(!COUNTED || kAllWords * 3 <= kWarps * (128 + 65), "");
 struct Attention {
-  float score[8 * kHeadTiles * 16 * kPassRows];
+  float score[8 * kTilesHere * 16 * kPassRows];
+  u32 query[3][kTilesHere * 16 * 8 * kQueryWords * 4];  // [slice][word][head][lane % 4]
 };
 struct Shared {
   union { Dense d; Attention a; };
@@ -174,8 +179,8 @@ struct Shared {
   alignas(16) float rows[128 * 32];   // the block's slice of a head's state
 #endif
   bf16 query[kLatents + 16];
-  bf16 probability[kHeadTiles * 16 * 40];
-  float shrink[kHeadTiles * 16];
+  alignas(16) bf16 probability[kTilesHere * 16 * kWeightStride];
+  float shrink[kTilesHere * 16];
   u64 full[SLOTS], empty[SLOTS], go;
   volatile int expert, exchanging, exchanged;
 };
@@ -386,8 +391,8 @@ struct Producer {
   u32 round = 0, oldest_round = 0;
 
   int needs = 0;                    // exchanges that must be over before more than CAPX copies fly
-  DEVICE void acquire() {
-    while (flying >= (s->exchanging || (EARLY && s->exchanged < needs) ? CAPX : CAP)) {
+  DEVICE void acquire(int half_slots = 2) {
+    while (flying >= (s->exchanging || (EARLY && s->exchanged < needs) ? CAPX : CAP) * 2 / half_slots) {
       wait_round(barriers + oldest * 8, oldest_round, 1);
       if (++oldest == SLOTS) oldest = 0, ++oldest_round;
       --flying;
@@ -433,7 +438,7 @@ struct Producer {
     next();
   }
   DEVICE void fetch_rows(const bf16* latent, const bf16* rope, int rows) {
-    acquire();
+    acquire(1);                    // half as large as other copies
 #if COPY && ROWS
     constexpr int kPieces = kKey / 8;  // of 16 bytes
     const u32 to = base + slot * kSlotBytes;
@@ -471,8 +476,8 @@ struct Rows {
   int count;
   bool owns_new;
   DEVICE Rows(long long total) {
-    const long long each = total / kBlocks;
-    const int extra = int(total % kBlocks), b = int(blockIdx.x);
+    const long long each = total / kSplits;
+    const int extra = int(total % kSplits), b = int(blockIdx.x) / kSharing;
     first = b * each + (b < extra ? b : extra);
     count = int(each) + (b < extra);
     owns_new = count > 0 && first + count == total;
@@ -1222,16 +1227,17 @@ DEVICE void mla_absorb(Context& c) {
 struct Query {                                      // A fragments of 16 heads and one slice of the key
   u32 top[kHalfSteps], bottom[kHalfSteps];          // heads lane / 4 and lane / 4 + 8
 };
-DEVICE void receive_query(const Context& c, Query& q, int tile, int slice) {
-  constexpr int kWords = 2 * kQueryWords * 4;
+// The words of the block's heads, each polled by one lane of one warp; then fragments from shared memory.
+DEVICE void receive_query(const Context& c, Query& q, int first_head, int tile, int slice) {
+  constexpr int kWords = 2 * kQueryWords * 4, kSide = kTilesHere * 16;
   const u32 tag = c.tag(0);
-  const int g = lane_id() / 4, t = lane_id() & 3;
+  const int lane = lane_id(), t = lane & 3, g = lane / 4, warp = warp_id();
+  // Warp: slice warp % 8, heads 8 (warp / 8) + g of its tiles' 16 kTilesHere.
 #pragma unroll
-  for (int side = 0; side < 2; ++side) {
-    const int head = tile * 16 + side * 8 + g;
-    u32* into = side ? q.bottom : q.top;
-    const unsigned char* from = c.args.sync + kSyncQuery + ((head * 4 + slice / 2) * kWords + (slice & 1) * kQueryWords * 4 + t) * 16;
-    // The first word alone until it is there: 16 KB a round instead of 49.
+  for (int side = 0; side < kTilesHere; ++side) {
+    const int local = side * 16 + warp / 8 * 8 + g, head = first_head + local, from_slice = warp % 8;
+    const unsigned char* from = c.args.sync + kSyncQuery + ((head * 4 + from_slice / 2) * kWords + (from_slice & 1) * kQueryWords * 4 + t) * 16;
+    // The first word alone until it is there: a third of the traffic.
     Spins spins;
     while (!__all_sync(~0u, head >= kHeads || poll16(from).w == tag)) spins.again();
     uint4 word[kQueryWords];
@@ -1247,8 +1253,21 @@ DEVICE void receive_query(const Context& c, Query& q, int tile, int slice) {
       if (!all) spins.again();
     } while (!all);
 #pragma unroll
-    for (int j = 0; j < kQueryWords; ++j) into[3 * j] = word[j].x, into[3 * j + 1] = word[j].y, into[3 * j + 2] = word[j].z;
+    for (int j = 0; j < kQueryWords; ++j) {
+      const int at = ((from_slice * kQueryWords + j) * kSide + local) * 4 + t;
+      c.s.a.query[0][at] = word[j].x;
+      c.s.a.query[1][at] = word[j].y;
+      c.s.a.query[2][at] = word[j].z;
+    }
   }
+  consumers_meet();
+#pragma unroll
+  for (int side = 0; side < 2; ++side)
+#pragma unroll
+    for (int j = 0; j < kQueryWords; ++j)
+#pragma unroll
+      for (int k = 0; k < 3; ++k)
+        (side ? q.bottom : q.top)[3 * j + k] = c.s.a.query[k][((slice * kQueryWords + j) * kSide + tile * 16 + side * 8 + g) * 4 + t];
 }
 
 // score[slice][head][row] of one tile of cache rows, over one slice of the key.
@@ -1304,15 +1323,17 @@ DEVICE void receive_row(const Context& c, u32 row) {
 DEVICE void mla_attend(Context& c) {
   Shared& s = c.s;
   const int warp = warp_id(), lane = lane_id(), g = lane / 4, t4 = lane & 3;
-  const int tile = warp / 8, slice = warp % 8, b = int(blockIdx.x);
-  const bool busy = tile < kHeadTiles;
+  const int tile = warp / 8 % kTilesHere, slice = warp % 8, row_group = warp / (8 * kTilesHere);  // of scores
+  const int latent_tile = warp / kLatentSlices, latent_slice = warp % kLatentSlices;             // of sums
+  const int first_head = int(blockIdx.x) % kSharing * kTilesHere * 16, split = int(blockIdx.x) / kSharing;
+  const bool busy = latent_tile < kTilesHere;
   Query query;
-  if (busy) receive_query(c, query, tile, slice);
+  receive_query(c, query, first_head, tile, slice);
   c.stamp();
   const Rows rows(c.args.position + 1);
-  float latent[kSliceTiles][4] = {}, top[kHeadTiles], total[kHeadTiles];
+  float latent[kSliceTiles][4] = {}, top[kTilesHere], total[kTilesHere];
 #pragma unroll
-  for (int h = 0; h < kHeadTiles; ++h) top[h] = -1e30f, total[h] = 0;
+  for (int h = 0; h < kTilesHere; ++h) top[h] = -1e30f, total[h] = 0;
 #pragma unroll 1
   for (int done = 0; done < rows.count; done += kPassRows) {
     const int here = min(kPassRows, rows.count - done), tiles = (here + kTileRows - 1) / kTileRows;
@@ -1329,13 +1350,13 @@ DEVICE void mla_attend(Context& c) {
       receive_row(c, tile_at(tiles - 1) + (here - 1) % kTileRows * kRowBytes);
       consumers_meet();
     }
-    if (busy) {
+    {
 #pragma unroll
       for (int i = 0; i < PASS; ++i)
-        if (i < tiles) {
+        if (i < tiles && i % kRowGroups == row_group) {
           float d[4];
           score_tile(query, tile_at(i), slice, i * kTileRows + g < here, d);
-          float* to = s.a.score + (slice * kHeadTiles * 16 + tile * 16 + g) * kPassRows + i * 8 + 2 * t4;
+          float* to = s.a.score + (slice * kTilesHere * 16 + tile * 16 + g) * kPassRows + i * 8 + 2 * t4;
           *reinterpret_cast<float2*>(to) = {d[0], d[1]};
           *reinterpret_cast<float2*>(to + 8 * kPassRows) = {d[2], d[3]};
         }
@@ -1343,39 +1364,53 @@ DEVICE void mla_attend(Context& c) {
     consumers_meet();
     if (done == 0) c.fine();
 #pragma unroll
-    for (int h = 0; h < kHeadTiles; ++h) {  // a warp a head, a lane a row
+    for (int h = 0; h < kTilesHere; ++h) {  // a warp a head, a lane a row or two
+      constexpr int kALane = (kPassRows + 31) / 32;
       const int head = h * 16 + warp;
-      float score = -1e30f;
-      if (lane < here) {
-        score = 0;
+      float score[kALane], most = -1e30f;
 #pragma unroll
-        for (int sl = 0; sl < 8; ++sl) score += s.a.score[(sl * kHeadTiles * 16 + head) * kPassRows + lane];
+      for (int k = 0; k < kALane; ++k) {
+        const int row = k * 32 + lane;
+        score[k] = -1e30f;
+        if (row < here) {
+          score[k] = 0;
+#pragma unroll
+          for (int sl = 0; sl < 8; ++sl) score[k] += s.a.score[(sl * kTilesHere * 16 + head) * kPassRows + row];
+        }
+        most = fmaxf(most, score[k]);
       }
       const float before = top[h];
-      top[h] = fmaxf(before, warp_most(score));
-      const float weight = lane < here ? round_bf16(exp2f(score - top[h])) : 0.0f, shrink = exp2f(before - top[h]);
-      // Weights are at most 1 and the largest is 1, or `total` already counts one: 2^-24 is enough.
-      total[h] = fmaf(total[h], shrink, float(__reduce_add_sync(~0u, __float2uint_rn(weight * 16777216.0f))) * (1.0f / 16777216.0f));
-      s.probability[head * 40 + lane] = __float2bfloat16_rn(weight);
+      top[h] = fmaxf(before, warp_most(most));
+      const float shrink = exp2f(before - top[h]);
+      u32 sum = 0;
+#pragma unroll
+      for (int k = 0; k < kALane; ++k) {
+        const int row = k * 32 + lane;
+        const float weight = row < here ? round_bf16(exp2f(score[k] - top[h])) : 0.0f;
+        // Weights are at most 1 and the largest is 1, or `total` already counts one: 2^-24 is enough.
+        sum += __float2uint_rn(weight * 16777216.0f);
+        if (row < kPassSteps * 16) s.probability[head * kWeightStride + row] = __float2bfloat16_rn(weight);
+      }
+      total[h] = fmaf(total[h], shrink, float(__reduce_add_sync(~0u, sum)) * (1.0f / 16777216.0f));
       if (lane == 0) s.shrink[head] = shrink;
     }
     consumers_meet();
     if (done == 0) c.fine();
     if (busy) {
       if (done) {
-        const float upper = s.shrink[tile * 16 + g], lower = s.shrink[tile * 16 + g + 8];
+        const float upper = s.shrink[latent_tile * 16 + g], lower = s.shrink[latent_tile * 16 + g + 8];
 #pragma unroll
         for (int j = 0; j < kSliceTiles; ++j) latent[j][0] *= upper, latent[j][1] *= upper, latent[j][2] *= lower, latent[j][3] *= lower;
       }
 #pragma unroll
       for (int i = 0; i < PASS; i += 2)
         if (i < tiles) {
-          const u32* p = reinterpret_cast<const u32*>(s.probability + (tile * 16 + g) * 40 + i * 8) + t4;
+          const u32* p = reinterpret_cast<const u32*>(s.probability + (latent_tile * 16 + g) * kWeightStride + i * 8) + t4;
           const bool second = i + 1 < tiles;
-          const u32 a0 = p[0], a1 = p[8 * 20], a2 = second ? p[4] : 0, a3 = second ? p[8 * 20 + 4] : 0;
+          const u32 a0 = p[0], a1 = p[4 * kWeightStride], a2 = second ? p[4] : 0, a3 = second ? p[4 * kWeightStride + 4] : 0;
           const int row = 2 * t4;
-          const u32 upper = tile_at(i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
-          const u32 lower = tile_at(second ? i + 1 : i) + row * kRowBytes + (slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
+          const u32 upper = tile_at(i) + row * kRowBytes + (latent_slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
+          const u32 lower = tile_at(second ? i + 1 : i) + row * kRowBytes + (latent_slice * kSliceTiles * 8 + g * kChunkTiles) * 2;
 #pragma unroll
           for (int chunk = 0; chunk < kChunks; ++chunk) {
             const int offset = chunk * kChunkTiles * 16;
@@ -1394,10 +1429,10 @@ DEVICE void mla_attend(Context& c) {
   if (busy) {
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
-      const int head = tile * 16 + side * 8 + g;
+      const int head = first_head + latent_tile * 16 + side * 8 + g;
       if (head < kHeads) {
         // column n of the fragment of tile j of a chunk is latent n * kChunkTiles + j of the chunk's 8 kChunkTiles
-        u32* to = reinterpret_cast<u32*>(c.args.scratch + kScratchLatent + ((u64(head) * kBlocks + b) * kLatent + slice * kSliceTiles * 8 + 2 * t4 * kChunkTiles) * 2);
+        u32* to = reinterpret_cast<u32*>(c.args.scratch + kScratchLatent + ((u64(head) * kSplits + split) * kLatent + latent_slice * kSliceTiles * 8 + 2 * t4 * kChunkTiles) * 2);
 #pragma unroll
         for (int chunk = 0; chunk < kChunks; ++chunk) {
           u32 w[kChunkTiles];
@@ -1413,9 +1448,9 @@ DEVICE void mla_attend(Context& c) {
     }
   }
 #pragma unroll
-  for (int h = 0; h < kHeadTiles; ++h) {
-    const int head = h * 16 + warp;
-    if (lane == 0 && head < kHeads) reinterpret_cast<float2*>(c.args.scratch + kScratchSums)[head * kBlocks + b] = {top[h], total[h]};
+  for (int h = 0; h < kTilesHere; ++h) {
+    const int head = first_head + h * 16 + warp;
+    if (lane == 0 && head < kHeads) reinterpret_cast<float2*>(c.args.scratch + kScratchSums)[head * kSplits + split] = {top[h], total[h]};
   }
 }
 
@@ -1433,24 +1468,24 @@ DEVICE float mla_values(Context& c) {
   }
   consumers_meet();
   c.stamp();
-  constexpr int kALane = (kBlocks + 31) / 32, kColumnsEach = kLatents / 16;  // 16 lanes share a split's slice
+  constexpr int kALane = (kSplits + 31) / 32, kColumnsEach = kLatents / 16;  // 16 lanes share a split's slice
   float top[kALane], weight[kALane], most = -1e30f, total = 0;
 #pragma unroll
   for (int i = 0; i < kALane; ++i) {
     const int split = i * 32 + lane;
-    const float2 sums = split < kBlocks ? __ldcg(reinterpret_cast<const float2*>(c.args.scratch + kScratchSums) + c.head * kBlocks + split) : float2{-1e30f, 0};
+    const float2 sums = split < kSplits ? __ldcg(reinterpret_cast<const float2*>(c.args.scratch + kScratchSums) + c.head * kSplits + split) : float2{-1e30f, 0};
     top[i] = sums.x;
     weight[i] = sums.y;
     most = fmaxf(most, sums.x);
   }
   float sum[kColumnsEach] = {};
   const int down = t / 16, across = t % 16;
-  const unsigned char* from = c.args.scratch + kScratchLatent + ((u64(c.head) * kBlocks) * kLatent + c.quarter * kLatents + across * kColumnsEach) * 2;
+  const unsigned char* from = c.args.scratch + kScratchLatent + ((u64(c.head) * kSplits) * kLatent + c.quarter * kLatents + across * kColumnsEach) * 2;
   u32 words[kALane][kColumnsEach / 2];
 #pragma unroll
   for (int i = 0; i < kALane; ++i) {
     const int split = i * 32 + down;
-    if (split < kBlocks) {
+    if (split < kSplits) {
       if constexpr (kColumnsEach == 8) {
         const uint4 v = __ldcg(reinterpret_cast<const uint4*>(from + u64(split) * kLatent * 2));
         words[i][0] = v.x, words[i][1] = v.y, words[i][2] = v.z, words[i][3] = v.w;
