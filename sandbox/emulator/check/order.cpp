@@ -1,10 +1,17 @@
 #include "sandbox/emulator/check/order.h"
 
+#include <algorithm>
+
 #include "sandbox/emulator/exec/block.h"
 #include "sandbox/emulator/exec/grid.h"
 #include "sandbox/emulator/exec/warp.h"
 
 namespace onelaunch::emu {
+namespace {
+
+constexpr std::size_t kPendingWordsMax = 2048;
+
+}  // namespace
 
 Order::Order(const Grid& grid) : warps_per_block_((grid.shape.block + 31) / 32), agents_(grid.shape.grid * warps_per_block_), warps_(agents_) {
   for (Agent agent = 0; agent < warps_.size(); ++agent) warps_[agent].agent = agent;
@@ -12,10 +19,17 @@ Order::Order(const Grid& grid) : warps_per_block_((grid.shape.block + 31) / 32),
 
 WarpClock& Order::of(const Warp& warp) { return warps_[warp.block->index * warps_per_block_ + warp.index]; }
 
+bool Order::has_pending(const WarpClock& warp, Agent agent, std::uint32_t step) const {
+  return std::any_of(warp.pending_words.begin(), warp.pending_words.end(), [&](std::uint64_t at) {
+    const auto found = words_.find(at);
+    return found != words_.end() && found->second.device.of(agent) >= step;
+  });
+}
+
 bool Order::read_relaxed(const WarpClock& warp, Agent agent, std::uint32_t step) const {
   const Agent first = warp.agent / warps_per_block_ * warps_per_block_;
   for (Agent each = first; each < first + warps_per_block_; ++each)
-    if (warps_[each].pending.of(agent) >= step) return true;
+    if (warps_[each].pending.of(agent) >= step || has_pending(warps_[each], agent, step)) return true;
   return false;
 }
 
@@ -25,7 +39,15 @@ void Order::publish(WarpClock& warp, Clock& into) {
   into.raise(warp.agent, warp.step);
 }
 
+// Fences are rarer than relaxed loads: what a word held is joined when it is needed, by when it may hold more.
+void Order::join_pending(WarpClock& warp) {
+  for (const std::uint64_t at : warp.pending_words)
+    if (const auto found = words_.find(at); found != words_.end()) warp.pending.join(found->second.device);
+  warp.pending_words.clear();
+}
+
 void Order::fence(WarpClock& warp, bool within_block) {
+  join_pending(warp);
   warp.seen.join(warp.pending);
   warp.pending.clear();
   publish(warp, warp.fenced_block);
@@ -50,9 +72,15 @@ void Order::store(const Block& block, WarpClock& warp, std::uint64_t at, const O
 void Order::load(const Block& block, WarpClock& warp, std::uint64_t at, const OpFacts& facts) {
   const auto found = words_.find(at);
   if (found == words_.end()) return;
-  Clock& into = facts.acquires ? warp.seen : warp.pending;
-  if (!facts.within_block) into.join(found->second.device);
-  if (found->second.owner == &block) into.join(found->second.block);
+  const bool own = found->second.owner == &block;
+  if (facts.acquires) {
+    if (!facts.within_block) warp.seen.join(found->second.device);
+    if (own) warp.seen.join(found->second.block);
+    return;
+  }
+  if (own) warp.pending.join(found->second.block);
+  if (facts.within_block || !warp.pending_words.insert(at).second) return;
+  if (warp.pending_words.size() >= kPendingWordsMax) join_pending(warp);
 }
 
 void Order::arrive(const Block& block, unsigned barrier, WarpClock& warp) {

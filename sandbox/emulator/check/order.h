@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct WarpClock {
   Clock seen;                            // of the others
   Clock fenced_block, fenced_device;     // what the last fence of either scope published
   Clock pending;                         // read by relaxed loads, not acquired yet
+  std::unordered_set<std::uint64_t> pending_words;  // the same, of words whose clocks have not been joined yet
   std::uint64_t proxy_fence = 0;         // sequence number of the last fence.proxy.async
   CopyGroups small, bulk_read, bulk_write;
 
@@ -79,6 +81,8 @@ class Order {
     Clock arriving, completed;
   };
   void publish(WarpClock& warp, Clock& into);
+  void join_pending(WarpClock& warp);
+  bool has_pending(const WarpClock& warp, Agent agent, std::uint32_t step) const;
   Phase& phase_of(const Block& home, std::uint32_t offset);
 
   std::uint32_t warps_per_block_;

@@ -35,14 +35,16 @@ std::string Races::who(const AccessMark& access) const {
   return grid_.faults.place(access.site) + " in thread " + std::to_string(warp % warps * 32 + access.lane) + " of block " + std::to_string(warp / warps);
 }
 
+bool Races::is_new(const Look& look) { return grid_.faults.is_new(Fault::Kind::data_race, look.access.site); }
+
 void Races::complain(const Look& look, const AccessMark& earlier, const std::string& what) {
-  if (!grid_.faults.is_new(Fault::Kind::data_race, look.access.site)) return;
   grid_.faults.add(Fault::Kind::data_race, look.access.site,
                    "data race in " + grid_.program.name + " on " + regions_.describe(*look.target.region, look.offset) + ": " + who(look.access) + " " +
                        (look.access.writes() ? "writes" : "reads") + " what " + who(earlier) + " " + (earlier.writes() ? "wrote" : "read") + "; " + what);
 }
 
 void Races::conflict(const AccessMark& earlier, const Look& look) {
+  if (!is_new(look)) return;
   const WarpClock* const other = order_.warp_of(earlier.agent);
   if (!other) return complain(look, earlier, "the copy's completion has not been waited for");
   if (other->step == earlier.step) return complain(look, earlier, "no barrier, fence or release follows the first access");
@@ -55,7 +57,7 @@ void Races::check_proxy(const Cell& cell, const Look& look) {
   if (!look.access.async || look.access.writes() || cell.write.kind == Kind::none || cell.write.async) return;
   const WarpClock* const writer = order_.warp_of(cell.write.agent);
   if (look.me.proxy_fence > cell.write_sequence || (writer && writer->proxy_fence > cell.write_sequence)) return;
-  complain(look, cell.write, "an ordinary store needs fence.proxy.async before a bulk copy reads it");
+  if (is_new(look)) complain(look, cell.write, "an ordinary store needs fence.proxy.async before a bulk copy reads it");
 }
 
 void Races::check(const Cell& cell, const Look& look) {
@@ -92,7 +94,7 @@ void Races::note(const Target& target, const AccessMark& access, const WarpClock
   target.region->shadow.visit(target.offset, target.bytes, [&](Cell& cell, std::size_t offset, unsigned) {
     const Look look{target, access, me, offset};
     check(cell, look);
-    if (incoherent && cell.write.kind != Kind::none) complain(look, cell.write, "ld.global.nc must not read what this launch writes");
+    if (incoherent && cell.write.kind != Kind::none && is_new(look)) complain(look, cell.write, "ld.global.nc must not read what this launch writes");
     record(cell, look, sequence);
   });
 }

@@ -32,6 +32,7 @@ class Races {
   void check_proxy(const Cell& cell, const Look& look);
   void record(Cell& cell, const Look& look, std::uint64_t sequence);
   void conflict(const AccessMark& earlier, const Look& look);
+  bool is_new(const Look& look);       // nothing has been said of this place yet
   void complain(const Look& look, const AccessMark& earlier, const std::string& what);
 
   Grid& grid_;
