@@ -114,7 +114,7 @@ std::string session_head(const SessionState& state, const std::string& first_ts)
   if (state.ceilings) text += ceilings_line(*state.ceilings);
   for (const auto& [name, baseline] : state.baselines) text += baseline_line(baseline);
   if (state.noise)
-    text += "A/A noise: +-" + percent(state.noise->half_width) + " (n " + std::to_string(state.noise->n) +
+    text += "A/A noise: +-" + fixed(100 * state.noise->half_width, 3) + " % (n " + std::to_string(state.noise->n) +
             (state.noise->workers > 0 ? " in " + std::to_string(state.noise->workers) + " workers" : "") + ", " +
             (state.noise->modelled ? "modelled" : "measured") + ")\n";
   for (const Control& control : state.controls)

@@ -10,7 +10,6 @@
 namespace onelaunch::agent {
 namespace {
 
-constexpr double kPairSeconds = 1;       // of each worker, for all its pairs
 constexpr double kClearlySlower = 1.05;  // times in different workers tell this much apart
 
 bool passed(const sandbox::Grade& grade) { return std::holds_alternative<sandbox::Passed>(grade.outcome); }
@@ -148,7 +147,8 @@ class Comparison {
 Result<Beside> grade_beside(Workplace& place, const std::string& id, const sandbox::Compiled& compiled,
                             const Standing& against, int number, Deadline end) {
   for (int tries = 1;; ++tries) {
-    sandbox::GradeRequest request{.check = sandbox::Check::full, .against = &against.compiled, .pair_s = kPairSeconds};
+    sandbox::GradeRequest request{
+        .check = sandbox::Check::full, .against = &against.compiled, .pair_s = place.limits.pair_s};
     if (number == 0) request.stop_above_us = against.us * kClearlySlower;
     Result<sandbox::Grade> grade = run_grade(place, id, compiled, request, end);
     if (!grade) return because(grade.error());

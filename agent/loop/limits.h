@@ -10,6 +10,7 @@ struct SessionLimits {
   double first_grade_s = 900;       // one candidate, before a good grade was seen
   double grade_s_min = 10;          // afterwards: at least this ...
   double grade_longest_times = 20;  // ... or this often the longest good grade
+  double pair_s = 1;                // one GPU worker's chains of candidate and incumbent in turns
   int tries = 3;                    // of one step when our own machinery fails
   int unjudged_in_a_row = 3;        // candidates lost to our own failures before the session gives up
   int candidates = 100000;

@@ -111,8 +111,8 @@ Result<void> Session::open() {
   if (opened_->noise) {
     rule_ = MeasuredRule{.min_gain = options_.min_gain, .noise = *opened_->noise};
     ports_.observer.say("rule", "kept is what gains " + print_percent(rule_->least_gain()) + " or more in " +
-                                    std::to_string(kConfirmingWorkers) + " fresh workers; a wrong keep in " +
-                                    print_percent(kSessionErrorRate) + " of such sessions at most");
+                                    std::to_string(kConfirmingWorkers) + " fresh workers; at most " +
+                                    print_percent(kSessionErrorRate) + " of such sessions keep what gains nothing");
   }
   if (const Result<void> saved = save_best(place_, opened_->incumbent); !saved) return saved;
   return ports_.agent.begin(brief());
