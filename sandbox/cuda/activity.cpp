@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kBufferBytes = 4 << 20, kBufferAlignment = 8;
 constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                          CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
-constexpr std::uint32_t kVersionsOfOneMajor = 10000;  // 130001 is CUDA 13's; before CUDA 12.6 they were small numbers
+constexpr std::uint32_t kVersionsOfOneMajor = 10000;  // 130001 is of CUDA 13; older ones are small numbers
 
 // CUPTI's callbacks carry no pointer of ours, so what they collect has to lie in a place of its own.
 struct Collected {
