@@ -27,11 +27,10 @@ struct LaunchShape {
   unsigned cluster = 1;                  // blocks per cluster; a kernel that declares its own gets that
 };
 
-// Detectors. A launch without them pays nothing. With `races` it takes 10 to 15 times as long, and 12 times the memory of
-// what it touches and may change; with `undefined` 3 to 6 times as long. Copies land late in such a launch. What is
-// found does not depend on luck with the schedule: two accesses race when no synchronisation orders them, even if they
-// came in the right order. Lanes of one warp are taken to run in order; undefined bytes are reported when they are
-// loaded, whatever becomes of them.
+// Detectors. A launch without them pays nothing. With `races` it takes about 10 to 15 times as long, and 12 times the
+// memory of what it touches and may change; with `undefined` 3 to 6 times as long. What is found does not depend on luck
+// with the schedule: two accesses race when no synchronisation orders them, even if they came in the right order. Lanes
+// of one warp are taken to run in order; undefined bytes are reported when they are loaded, whatever becomes of them.
 struct Checks {
   bool races = false;                    // accesses that no barrier, fence, release and acquire or completed wait orders
   bool undefined = false;                // reads of shared memory and of undefined allocations that nobody wrote

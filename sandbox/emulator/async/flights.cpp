@@ -12,6 +12,9 @@
 namespace onelaunch::emu {
 namespace {
 
+// More of the small copies, of which a kernel issues millions, are not kept waiting.
+constexpr std::size_t kFlyingMax = 512;
+
 const std::byte* source(const Flight& flight) { return flight.from ? flight.from : flight.held.data(); }
 
 void move_bytes(const Flight& flight) {
@@ -67,6 +70,7 @@ void Flights::launch(Grid& grid, Flight flight) {
   if (!later) return arrives(grid, flight);
   flight.group = open_group(*flight.issuer, flight.lane, flight.bulk);
   flying_.push_back(std::move(flight));
+  if (flying_.size() > kFlyingMax && !flying_.back().bulk) land(grid, flying_.size() - 1);
 }
 
 void Flights::land(Grid& grid, std::size_t index) {

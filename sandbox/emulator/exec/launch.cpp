@@ -60,7 +60,7 @@ LaunchReport run_launch(const LoadedEntry& entry, Memory& memory, const DevicePr
   grid.sms = profile.sms;
   grid.l1_bytes = profile.l1_bytes;
   grid.schedule_seed = grid.random_state = options.schedule_seed;
-  grid.flights.later = options.schedule_seed != 0 || options.checks.any();
+  grid.flights.later = options.schedule_seed != 0;
   grid.l2 = L2Clock(profile.l2_bytes);
   grid.chain = chain_costs(profile);
   for (std::size_t pc = 0; pc < grid.caches.size(); ++pc) grid.caches[pc].rounds = entry.first_of_rounds[pc];
