@@ -9,15 +9,15 @@
 // with scale and zero once per group of 128 rows.
 #include <onelaunch.cuh>
 
-OL_TUNABLE(COPY, 0, 0, 1)          // 1: cp.async.bulk and mbarrier; 0: plain loads by the producer warp
+OL_TUNABLE(COPY, 1, 0, 1)          // 1: cp.async.bulk and mbarrier; 0: plain loads by the producer warp
 OL_TUNABLE(SLOTS, 8, 6, 8, 9, 10) // of the ring
 OL_TUNABLE(CAP, 3, 2, 3, 4, 5, 10) // copies in flight
 OL_TUNABLE(CAPX, 1, 1, 2, 4, 10)   // the same while the block is in an exchange
 OL_TUNABLE(REPLICAS, 2, 1, 2, 4, 8)
 OL_TUNABLE(PASS, 5, 2, 3, 4, 5)    // tiles of 8 cache rows that attention takes at once
 OL_TUNABLE(HEAD_SPLIT, 2, 1, 2)    // blocks that share cache rows: each takes half of the heads, over twice the rows
-OL_TUNABLE(COUNTED, 1, 0, 1)       // all-reduce: 1: words {three sums, how many blocks added}; 0: a counter beside the sums
-OL_TUNABLE(ROWS, 1, 0, 1)          // cache rows: 1: cp.async of 16 bytes a lane; 0: a bulk copy a row
+OL_TUNABLE(COUNTED, 0, 0, 1)       // all-reduce: 1: words {three sums, how many blocks added}; 0: a counter beside the sums
+OL_TUNABLE(ROWS, 0, 0, 1)          // cache rows: 1: cp.async of 16 bytes a lane; 0: a bulk copy a row
 OL_TUNABLE(STATE_ASYNC, 1, 0, 1)   // 1: the state's slice waits in shared memory, not in registers
 OL_TUNABLE(EARLY, 1, 0, 1)         // 1: the next layer's weights keep to CAPX until the exchange is over
 OL_TUNABLE(WORD128, 0, 0, 1)       // 16-byte words as b128 (formally one access) or as two u64
@@ -206,6 +206,11 @@ DEVICE u32 pack(float a, float b) {
   return *reinterpret_cast<const u32*>(&pair);
 }
 DEVICE float sigmoid(float v) { return 1.0f / (1.0f + __expf(-v)); }
+DEVICE float exp2_fast(float v) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
 // Read anew each time: otherwise the compiler keeps dozens of addresses in registers over the whole token.
 DEVICE int thread_id() {
   int t;
@@ -621,7 +626,7 @@ DEVICE void fold(float (&out)[4], const Dots& d, uint2 scales, u32 zeros, float 
 DEVICE uint4 word_at(u32 p, int index) { return lds16(p + u32(index) * 16); }
 
 // part[warp][column] of the block's columns of a long matrix. `kOneChunk`: main and rest share one chunk.
-template <int kLanes, bool kOneChunk>
+template <int kLanes, bool kOneChunk, bool kAhead = true>
 DEVICE void multiply_long(Consumer& ring, Shared& s, const Long m) {
   constexpr int kSubs = 32 / kLanes;
   const int warp = warp_id(), lane = lane_id(), sub = lane / kLanes, quad = lane % kLanes;
@@ -657,6 +662,13 @@ DEVICE void multiply_long(Consumer& ring, Shared& s, const Long m) {
     load(a, 0);
     if constexpr (kChunksHere == 1) {
       multiply(a, true);
+    } else if constexpr (!kAhead) {  // registers are short
+      multiply(a, false);
+#pragma unroll 1
+      for (int c = 1; c < kChunksHere; ++c) {
+        load(a, c);
+        multiply(a, false);
+      }
     } else {
 #pragma unroll 1
       for (int c = 0; c < kChunksHere - 2; c += 2) {
@@ -760,7 +772,10 @@ DEVICE void multiply_wide(Consumer& ring, const uint4* activations, const float2
     const int octet = t % kOctetsHere, quad = kMainQuads + t / kOctetsHere;
     d.clear();
     d.add(word_at(chunk, t), word_at(x, octet));
-    fold(rest, d, scale_at(quad), zero_at(quad), piece[octet / 4].x, octet == 0 ? sum : 0.0f);
+    float unit = piece[0].x;
+#pragma unroll
+    for (int p = 1; p < kPieces; ++p) unit = octet / 4 == p ? piece[p].x : unit;
+    fold(rest, d, scale_at(quad), zero_at(quad), unit, octet == 0 ? sum : 0.0f);
   }
   ring.release();
 #pragma unroll
@@ -1043,12 +1058,12 @@ DEVICE void kda(Context& c, const Layer& layer, int index) {
 #endif
   bf16* window = warp == 0 ? layer.window_q : warp == 1 ? layer.window_k : layer.window_v;
   const bf16* taps = warp == 0 ? layer.conv_q : warp == 1 ? layer.conv_k : layer.conv_v;
-  float past[3] = {}, tap[4] = {};
+  unsigned short past[3] = {};       // not converted before they are needed: that would wait for them
+  uint2 tap = {};
   if (warp < 3) {
 #pragma unroll
-    for (int i = 0; i < 3; ++i) past[i] = __bfloat162float(window[i * kWidth + channel]);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) tap[i] = __bfloat162float(taps[channel * 4 + i]);
+    for (int i = 0; i < 3; ++i) asm volatile("ld.global.u16 %0, [%1];" : "=h"(past[i]) : "l"(window + i * kWidth + channel));
+    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(tap.x), "=r"(tap.y) : "l"(taps + channel * 4));
   }
   multiply_long<32, false>(c.ring, s, kProject);
   const uint4 router = load_router(c, index);
@@ -1059,10 +1074,10 @@ DEVICE void kda(Context& c, const Layer& layer, int index) {
     const float raw = round_bf16(column_sum(s, t) * c.inverse_rms);
     float result = 1.0f / (1.0f + __expf(raw));   // decay = exp(-softplus(g))
     if (warp < 3) {
-      const float sum = fmaf(tap[3], raw, fmaf(tap[2], past[2], fmaf(tap[1], past[1], tap[0] * past[0])));
+      const float sum = fmaf(high(tap.y), raw, fmaf(low(tap.y), low(past[2]), fmaf(high(tap.x), low(past[1]), low(tap.x) * low(past[0]))));
       result = round_bf16(sum * sigmoid(sum));
-      window[channel] = __float2bfloat16_rn(past[1]);
-      window[kWidth + channel] = __float2bfloat16_rn(past[2]);
+      window[channel] = __ushort_as_bfloat16(past[1]);
+      window[kWidth + channel] = __ushort_as_bfloat16(past[2]);
       window[2 * kWidth + channel] = __float2bfloat16_rn(raw);
     }
     if (warp == 2) s.value[lane] = result;
@@ -1154,7 +1169,7 @@ DEVICE void mla_project(Context& c, const Layer& layer) {
   Shared& s = c.s;
   const int t = thread_id(), lane = lane_id(), b = int(blockIdx.x);
   const Long m = mla_long(b);
-  multiply_long<power_of_two(kQQuads), false>(c.ring, s, m);
+  multiply_long<power_of_two(kQQuads), false, false>(c.ring, s, m);
   consumers_meet();
   const u32 tag = c.tag(0);
   if (t < (48 + 4 * kKvQuads + 31) / 32 * 32) {
@@ -1340,20 +1355,18 @@ DEVICE void mla_attend(Context& c) {
     const int first_slot = c.ring.slot;
     const auto slot_of = [&](int i) { return first_slot + i < SLOTS ? first_slot + i : first_slot + i - SLOTS; };
     const auto tile_at = [&](int i) { return c.ring.at(slot_of(i)); };
-#pragma unroll
-    for (int i = 0; i < PASS; ++i)
-      if (i < tiles) {
-        c.ring.wait();
-        c.ring.skip();
-      }
+#pragma unroll 1
+    for (int i = 0; i < tiles; ++i) {
+      c.ring.wait();
+      c.ring.skip();
+    }
     if (rows.owns_new && done + kPassRows >= rows.count) {
       receive_row(c, tile_at(tiles - 1) + (here - 1) % kTileRows * kRowBytes);
       consumers_meet();
     }
     {
-#pragma unroll
-      for (int i = 0; i < PASS; ++i)
-        if (i < tiles && i % kRowGroups == row_group) {
+#pragma unroll 1
+      for (int i = row_group; i < tiles; i += kRowGroups) {
           float d[4];
           score_tile(query, tile_at(i), slice, i * kTileRows + g < here, d);
           float* to = s.a.score + (slice * kTilesHere * 16 + tile * 16 + g) * kPassRows + i * 8 + 2 * t4;
@@ -1381,12 +1394,12 @@ DEVICE void mla_attend(Context& c) {
       }
       const float before = top[h];
       top[h] = fmaxf(before, warp_most(most));
-      const float shrink = exp2f(before - top[h]);
+      const float shrink = exp2_fast(before - top[h]);
       u32 sum = 0;
 #pragma unroll
       for (int k = 0; k < kALane; ++k) {
         const int row = k * 32 + lane;
-        const float weight = row < here ? round_bf16(exp2f(score[k] - top[h])) : 0.0f;
+        const float weight = row < here ? round_bf16(exp2_fast(score[k] - top[h])) : 0.0f;
         // Weights are at most 1 and the largest is 1, or `total` already counts one: 2^-24 is enough.
         sum += __float2uint_rn(weight * 16777216.0f);
         if (row < kPassSteps * 16) s.probability[head * kWeightStride + row] = __float2bfloat16_rn(weight);
@@ -1402,9 +1415,8 @@ DEVICE void mla_attend(Context& c) {
 #pragma unroll
         for (int j = 0; j < kSliceTiles; ++j) latent[j][0] *= upper, latent[j][1] *= upper, latent[j][2] *= lower, latent[j][3] *= lower;
       }
-#pragma unroll
-      for (int i = 0; i < PASS; i += 2)
-        if (i < tiles) {
+#pragma unroll 1
+      for (int i = 0; i < tiles; i += 2) {
           const u32* p = reinterpret_cast<const u32*>(s.probability + (latent_tile * 16 + g) * kWeightStride + i * 8) + t4;
           const bool second = i + 1 < tiles;
           const u32 a0 = p[0], a1 = p[4 * kWeightStride], a2 = second ? p[4] : 0, a3 = second ? p[4 * kWeightStride + 4] : 0;
@@ -1421,9 +1433,8 @@ DEVICE void mla_attend(Context& c) {
           }
         }
     }
-#pragma unroll
-    for (int i = 0; i < PASS; ++i)
-      if (i < tiles) c.ring.give_back_oldest();
+#pragma unroll 1
+    for (int i = 0; i < tiles; ++i) c.ring.give_back_oldest();
   }
   c.stamp();
   if (busy) {
@@ -1500,7 +1511,7 @@ DEVICE float mla_values(Context& c) {
   most = warp_max(most);
 #pragma unroll
   for (int i = 0; i < kALane; ++i) {
-    const float shrink = exp2f(top[i] - most);
+    const float shrink = exp2_fast(top[i] - most);
     total = fmaf(shrink, weight[i], total);
     weight[i] = shrink;
   }
