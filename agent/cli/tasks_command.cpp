@@ -5,7 +5,7 @@
 
 #include "agent/cli/commands.h"
 #include "agent/cli/exit_code.h"
-#include "agent/cli/tasks_dump.h"
+#include "tasks/dump.h"
 #include "agent/cli/terminal.h"
 #include "base/files.h"
 #include "tasks/catalog.h"
@@ -117,12 +117,12 @@ int show(const ShowOptions& options) {
   return kOk;
 }
 
-int dump(const std::string& name, const std::string& variant, const DumpOptions& options) {
+int dump(const std::string& name, const std::string& variant, const tasks::DumpOptions& options) {
   const Result<tasks::Task> task = tasks::load_task(name, variant);
   if (!task) return report(task.error());
   ProgressLine progress;
   progress.busy("drawing tensors and running the oracle");
-  const Result<std::string> written = dump_task(*task, options);
+  const Result<std::string> written = tasks::dump_task(*task, options);
   progress.done();
   if (!written) return report(written.error());
   std::cout << *written;
@@ -163,7 +163,7 @@ void add_show(CLI::App& tasks_app, int& exit_code) {
 void add_dump(CLI::App& tasks_app, int& exit_code) {
   struct Options {
     std::string task, variant;
-    DumpOptions dump;
+    tasks::DumpOptions dump;
     std::string out;
     bool strict = false;
   };

@@ -180,6 +180,7 @@ std::optional<std::string> EmulatedCandidate::launch(const LaunchOrder& order, R
   shape.grid = static_cast<unsigned>(order.grid);
   shape.block = static_cast<unsigned>(order.block);
   shape.dynamic_shared_bytes = order.dynamic_smem;
+  shape.cluster = static_cast<unsigned>(order.cluster);
   shape.registers_per_thread = order.registers;
   emu::LaunchOptions options;
   options.cooperative = order.cooperative;

@@ -1,24 +1,24 @@
-#include "agent/cli/safetensors.h"
+#include "tasks/safetensors.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace onelaunch::cli {
+namespace onelaunch::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* format_name(tasks::DType dtype) {
+const char* format_name(DType dtype) {
   switch (dtype) {
-    case tasks::DType::f32:
+    case DType::f32:
       return "F32";
-    case tasks::DType::bf16:
+    case DType::bf16:
       return "BF16";
-    case tasks::DType::u8:
+    case DType::u8:
       return "U8";
-    case tasks::DType::i32:
+    case DType::i32:
       return "I32";
   }
   return "U8";
@@ -55,4 +55,4 @@ Result<void> write_safetensors(const std::filesystem::path& path, const std::vec
   return {};
 }
 
-}  // namespace onelaunch::cli
+}  // namespace onelaunch::tasks

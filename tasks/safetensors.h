@@ -12,11 +12,11 @@
 #include "base/result.h"
 #include "tasks/task.h"
 
-namespace onelaunch::cli {
+namespace onelaunch::tasks {
 
 struct NamedTensor {
   std::string name;
-  tasks::DType dtype;
+  DType dtype;
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes;  // borrowed
 };
@@ -24,4 +24,4 @@ struct NamedTensor {
 Result<void> write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                                const std::map<std::string, std::string>& metadata);
 
-}  // namespace onelaunch::cli
+}  // namespace onelaunch::tasks
