@@ -195,7 +195,7 @@ class Runner:
         graph.position.fill_(position)
         self.call = graph.step
         if mode == "torch-compile":
-            self.call = torch.compile(graph.step, fullgraph=True, dynamic=False, mode="max-autotune-no-cudagraphs")
+            self.call = torch.compile(graph.step, fullgraph=True, dynamic=False)
         if mode != "torch":
             self.capture()
 
