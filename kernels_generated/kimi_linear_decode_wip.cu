@@ -12,6 +12,7 @@
 OL_TUNABLE(COPY, 1, 0, 1)          // 1: cp.async.bulk and mbarrier; 0: plain loads by the producer warp
 OL_TUNABLE(SLOTS, 8, 6, 8, 9, 10) // of the ring
 OL_TUNABLE(CAP, 3, 2, 3, 4, 5, 10) // copies in flight
+OL_TUNABLE(CAPR, 6, 3, 4, 6, 8)    // the same while no exchange is near: routed experts, and the start of the token
 OL_TUNABLE(CAPX, 1, 1, 2, 4, 10)   // the same while the block is in an exchange
 OL_TUNABLE(REPLICAS, 2, 1, 2, 4, 8)
 OL_TUNABLE(PASS, 5, 2, 3, 4, 5)    // tiles of 8 cache rows that attention takes at once
@@ -395,9 +396,10 @@ struct Producer {
   int slot = 0, oldest = 0, flying = 0;
   u32 round = 0, oldest_round = 0;
 
+  int cap = CAPR;
   int needs = 0;                    // exchanges that must be over before more than CAPX copies fly
   DEVICE void acquire(int half_slots = 2) {
-    while (flying >= (s->exchanging || (EARLY && s->exchanged < needs) ? CAPX : CAP) * 2 / half_slots) {
+    while (flying >= (s->exchanging || (EARLY && s->exchanged < needs) ? CAPX : cap) * 2 / half_slots) {
       wait_round(barriers + oldest * 8, oldest_round, 1);
       if (++oldest == SLOTS) oldest = 0, ++oldest_round;
       --flying;
@@ -514,6 +516,7 @@ DEVICE void produce(const ol::Args& args, unsigned char* ring, Shared& s) {
   for (int layer = 0; layer < kLayers; ++layer) {
     const unsigned char* out;
     p.needs = 2 * layer;
+    if (layer) p.cap = CAP;
     if (layer < kKdaLayers) {
       const unsigned char* from = prepared + u64(layer * kBlocks + b) * kKdaBlock;
       each_chunk(kProject, from, stream);
@@ -531,12 +534,14 @@ DEVICE void produce(const ol::Args& args, unsigned char* ring, Shared& s) {
       p.fetch(from + kMlaLong.bytes() + kAbsorbBytes, kValueBytes);
       out = from + kMlaLong.bytes() + kAbsorbBytes + kValueBytes;
     }
+    p.cap = CAP;
     fetch_wide(p, out, 4, prepared + kAtOutScales + layer * kOutScales + head * kWideScales);
     const unsigned char* shared = prepared + kAtShared + u64(layer * kBlocks + b) * kSharedBlock;
     p.fetch(shared, kShared.bytes());
     p.fetch(shared + kShared.bytes(), wide_bytes(kSharedOctets),
             prepared + kAtSharedScales + layer * kDownScales + b * kSharedUnits / kGroup * kWideScales, kWideScales);
     wait_round(shared_address(&s.go), u32(layer), 1);
+    p.cap = CAPR;
     const int part = b % kParts;
     const u64 expert = u64(layer) * kExperts + u64(s.expert);
     const unsigned char* routed = prepared + kAtExperts + (expert * kParts + part) * kExpertBlock;
