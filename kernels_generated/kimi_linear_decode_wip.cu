@@ -571,7 +571,7 @@ DEVICE u32 bytes_of(float a, float b, float c, float d) {
 
 // Quantises 32 values, a lane each, into four octets; returns {sx / 16, sum}.
 DEVICE float2 quantise32(float value, uint4* octets) {
-  const float top = __uint_as_float(__reduce_max_sync(~0u, __float_as_uint(fabsf(value)))), inverse = top > 0 ? 127.0f / top : 0.0f, unit = top * (1.0f / 127.0f);
+  const float top = __uint_as_float(__reduce_max_sync(~0u, __float_as_uint(fabsf(value)))), inverse = top > 0 ? __fdividef(127.0f, top) : 0.0f, unit = top * (1.0f / 127.0f);
   const Levels q(value, inverse);
   const int lane = lane_id(), i = lane & 7;
   unsigned char* at = reinterpret_cast<unsigned char*>(octets + lane / 8) + (i & 1) * 4 + i / 2;
@@ -850,10 +850,11 @@ DEVICE void publish_stream(Context& c, const float (&x)[8], uint4 norm, uint4 be
     squares = warp_sum(squares);
     product = warp_sum(product);
     if (lane_id() == 0) s.reduce[warp_id()] = {squares, product};
+    const int at = 8 * t - int(blockIdx.x) * kColumns;  // of the columns whose router the block adds
+    if (at > -8 && at < kColumns) {
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const int column = 8 * t + i - int(blockIdx.x) * kColumns;
-      if (column >= 0 && column < kColumns) s.columns[column] = x[i];
+      for (int i = 0; i < 8; ++i)
+        if (at + i >= 0 && at + i < kColumns) s.columns[at + i] = x[i];
     }
   }
 }
@@ -1721,18 +1722,18 @@ DEVICE void consume(const ol::Args& args, unsigned char* ring, Shared& s) {
   consumers_meet();
   read_reduced(c);
   c.stamp();
+  // Two exchanges a layer, one piece of code: A behind attention, B behind the mixture.
 #pragma unroll 1
-  for (int layer = 0; layer < kLayers; ++layer) {
-    if (layer < kKdaLayers) kda(c, args.kda[layer], layer);
+  for (int half = 0; half < 2 * kLayers; ++half) {
+    const int layer = half / 2;
+    if (half & 1) moe(c);
+    else if (layer < kKdaLayers) kda(c, args.kda[layer], layer);
     else mla(c, args.mla[0], layer);
     c.stamp();
-    exchange(c, args.moe[layer].norm, nullptr, true);
-    c.stamp();
-    moe(c);
-    c.stamp();
-    if (layer + 1 == kLayers) break;
-    const bool kda_next = layer + 1 < kKdaLayers;
-    exchange(c, kda_next ? args.kda[layer + 1].norm : args.mla[0].norm, kda_next ? args.kda[layer + 1].beta + c.head * kHidden : nullptr, false);
+    if (half == 2 * kLayers - 1) break;
+    const bool kda_next = (half & 1) && layer + 1 < kKdaLayers;
+    const bf16* norm = !(half & 1) ? args.moe[layer].norm : kda_next ? args.kda[layer + 1].norm : args.mla[0].norm;
+    exchange(c, norm, kda_next ? args.kda[layer + 1].beta + c.head * kHidden : nullptr, !(half & 1));
     c.stamp();
   }
   finish(c);
