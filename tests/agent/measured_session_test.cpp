@@ -193,12 +193,21 @@ TEST_F(MeasuredSessionTest, RunsEveryBaselineAndGoesOnWithoutTheMissing) {
   sandbox.baseline_errors["torch-graph"] = {Error::Kind::worker_lost, "it died"};
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(result->baseline, "graph") << "the last that could be run";
+  EXPECT_EQ(result->baseline, "graph") << "the most telling that could be run";
   EXPECT_EQ(events<traces::Baseline>().size(), 2u);
   EXPECT_TRUE(noted("baseline torch could not be run: there is no Python with torch"));
   EXPECT_TRUE(noted("baseline torch-graph could not be run"));
   EXPECT_EQ(sandbox.baseline_calls["torch"], 1);
   EXPECT_EQ(sandbox.baseline_calls["torch-graph"], SessionLimits{}.tries) << "a lost worker is worth another try";
+}
+
+TEST_F(MeasuredSessionTest, ComparesItsResultWithTheMostTellingBaseline) {
+  sandbox.baseline_names = {"torch", "torch-graph", "torch-compile", "eager", "graph"};
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->baseline, "torch-compile");
+  EXPECT_EQ(events<traces::SessionEnd>().at(0).baseline, "torch-compile");
+  EXPECT_EQ(events<traces::Baseline>().size(), 5u);
 }
 
 TEST_F(MeasuredSessionTest, SaysWhatMakesItsDeviceLessTrustworthy) {
