@@ -126,7 +126,7 @@ class Graph:
 
     def rotation(self, size, theta):
         exponents = torch.arange(0, size, 2, device=self.position.device, dtype=torch.float64) / size
-        angle = self.position.double() * torch.pow(torch.tensor(theta, dtype=torch.float64, device=self.position.device), -exponents)
+        angle = self.position.double() * torch.pow(theta, -exponents)
         return angle.cos().float(), angle.sin().float()
 
     def op_rope_pairs(self, op, get, a):

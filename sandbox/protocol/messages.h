@@ -173,7 +173,7 @@ struct TimeJob {
   std::vector<TimedChain> chains;
   std::vector<std::uint32_t> order;     // which chain runs when, by index
   bool cold = false;                    // before each run nothing of the buffers is left in L2
-  bool graph = false;                   // each chain is captured once into a CUDA graph and replayed
+  bool graph = false;                   // each chain, of no cooperative launches, is captured into a CUDA graph and replayed
   double seconds_max = 0;               // then stops between two runs, with the samples so far
 };
 

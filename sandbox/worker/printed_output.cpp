@@ -6,6 +6,11 @@
 #include <cstdio>
 
 namespace onelaunch::worker {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+}  // namespace
 
 PrintedOutput::PrintedOutput(int descriptor) {
   int ends[2] = {-1, -1};
@@ -21,7 +26,8 @@ std::string PrintedOutput::take(bool& truncated) {
   std::string text(kBytesMax, '\0');
   const ssize_t bytes = ::read(read_.get(), text.data(), text.size());
   text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-  truncated = text.size() == static_cast<std::size_t>(kBytesMax);
+  // A full pipe has no room for the next line, yet may hold a little less than its size.
+  truncated = text.size() + kPageBytes > static_cast<std::size_t>(kBytesMax);
   return text;
 }
 

@@ -135,6 +135,8 @@ TEST_F(CudaWorkers, TimeChainsWarmColdAndAsAGraph) {
     TimeJob job = timed(worker, kLaunches, kRuns);
     job.cold = std::string(how) == "cold";
     job.graph = std::string(how) == "graph";
+    for (sandbox::TimedChain& chain : job.chains)
+      for (sandbox::LaunchOrder& launch : chain.launches) launch.cooperative = !job.graph;
     const TimeReply reply = worker.time(job);
     ASSERT_EQ(reply.problem, "") << how;
     ASSERT_THAT(reply.faults, IsEmpty());
