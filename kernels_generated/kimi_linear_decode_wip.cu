@@ -15,10 +15,9 @@ OL_TUNABLE(CAP, 3, 2, 3, 4, 5, 10) // copies in flight
 OL_TUNABLE(CAPR, 6, 3, 4, 6, 8)    // the same while no exchange is near: routed experts, and the start of the token
 OL_TUNABLE(CAPX, 1, 1, 2, 4, 10)   // the same while the block is in an exchange
 OL_TUNABLE(REPLICAS, 2, 1, 2, 4, 8)
-OL_TUNABLE(PASS, 5, 2, 3, 4, 5)    // tiles of 8 cache rows that attention takes at once
+OL_TUNABLE(PASS, 6, 2, 4, 6)       // tiles of 8 cache rows that attention takes at once
 OL_TUNABLE(HEAD_SPLIT, 2, 1, 2)    // blocks that share cache rows: each takes half of the heads, over twice the rows
 OL_TUNABLE(COUNTED, 0, 0, 1)       // all-reduce: 1: words {three sums, how many blocks added}; 0: a counter beside the sums
-OL_TUNABLE(ROWS, 0, 0, 1)          // cache rows: 1: cp.async of 16 bytes a lane; 0: a bulk copy a row
 OL_TUNABLE(STATE_ASYNC, 1, 0, 1)   // 1: the state's slice waits in shared memory, not in registers
 OL_TUNABLE(EARLY, 1, 0, 1)         // 1: the next layer's weights keep to CAPX until the exchange is over
 OL_TUNABLE(WORD128, 0, 0, 1)       // 16-byte words as b128 (formally one access) or as two u64
@@ -92,7 +91,7 @@ constexpr int kUnitOctets = kUnits / 8, kSharedOctets = kSharedUnits / 8;
 // ---- MLA ----
 constexpr int kLatents = kLatent / 4;                     // of a block's slice of a head
 constexpr int kAbsorbBytes = kLatents * 64 + 384, kValueBytes = kLatents * 64 + 384;
-constexpr int kRowBytes = kKey * 2 + 16, kTileRows = 8;   // a cache row in the ring, padded against bank conflicts
+constexpr int kRowBytes = kKey * 2 + 16, kTileRows = 8, kSlotRows = 16;   // a cache row in the ring, padded against bank conflicts
 constexpr int kHalfSteps = (kLatents + 16) / 16;          // mma k8 steps of one of the 8 slices of the key
 constexpr int kQueryWords = kHalfSteps / 3;
 constexpr int kHeadTiles = (kHeads + 15) / 16, kSharing = kHeadTiles < HEAD_SPLIT ? kHeadTiles : HEAD_SPLIT;
@@ -146,7 +145,7 @@ constexpr u64 kScratchBytes = kScratchStamps + (PROFILE ? u64(kBlocks) * kStamps
 // ---- shared memory ----
 constexpr int kSlotBytes = (max_of(max_of(max_of(kProject.main_bytes(), kProject.rest_bytes()), kShared.main_bytes() * kRounds + kShared.rest_bytes()),
                                    max_of(wide_bytes(kSharedOctets) + kWideScales, wide_rest(kUnitOctets) + kWideScales)) + 127) / 128 * 128;
-static_assert(kTileRows * kRowBytes <= kSlotBytes && kAbsorbBytes <= kSlotBytes && kRouted.main_bytes() <= kSlotBytes &&
+static_assert(PASS % 2 == 0 && kSlotRows * kRowBytes <= kSlotBytes && kAbsorbBytes <= kSlotBytes && kRouted.main_bytes() <= kSlotBytes &&
               kMlaLong.main_bytes() <= kSlotBytes && kMlaLong.rest_bytes() <= kSlotBytes && 2 * kMainQuads * 16 <= kSlotBytes, "");
 
 struct Dense {                        // everything but attention over the cache
@@ -398,17 +397,14 @@ struct Producer {
 
   int cap = CAPR;
   int needs = 0;                    // exchanges that must be over before more than CAPX copies fly
-  DEVICE void acquire(int half_slots = 2) {
-    while (flying >= (s->exchanging || (EARLY && s->exchanged < needs) ? CAPX : cap) * 2 / half_slots) {
+  DEVICE void acquire() {
+    while (flying >= (s->exchanging || (EARLY && s->exchanged < needs) ? CAPX : cap)) {
       wait_round(barriers + oldest * 8, oldest_round, 1);
       if (++oldest == SLOTS) oldest = 0, ++oldest_round;
       --flying;
     }
     ++flying;
     if (round) wait_round(barriers + (SLOTS + slot) * 8, round - 1, kWarps);
-#if COPY && ROWS
-    if (needs == 2 * (kLayers - 1)) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // slots held rows
-#endif
   }
   DEVICE void next() {
     if (++slot == SLOTS) slot = 0, ++round;
@@ -445,24 +441,13 @@ struct Producer {
     next();
   }
   DEVICE void fetch_rows(const bf16* latent, const bf16* rope, int rows) {
-    acquire(1);                    // half as large as other copies
-#if COPY && ROWS
-    constexpr int kPieces = kKey / 8;  // of 16 bytes
-    const u32 to = base + slot * kSlotBytes;
-    for (int i = lane_id(); i < rows * kPieces; i += 32) {
-      const int row = i / kPieces, piece = i % kPieces;
-      const bf16* from = piece < kLatent / 8 ? latent + row * kLatent + piece * 8 : rope + row * kRope + (piece - kLatent / 8) * 8;
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + row * kRowBytes + piece * 16), "l"(from) : "memory");
-    }
-    asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(barriers + slot * 8) : "memory");
-    __syncwarp();
-    if (lane_id() == 0) barrier_arrive(barriers + slot * 8);
-#elif COPY
+    acquire();
+#if COPY
     if (lane_id() == 0) barrier_expect(barriers + slot * 8, u32(rows * kKey * 2));
     __syncwarp();
-    const int row = lane_id() & 7;
-    if (row < rows && lane_id() < 8) bulk_copy(base + slot * kSlotBytes + row * kRowBytes, latent + row * kLatent, kLatent * 2, barriers + slot * 8, stream_policy);
-    if (row < rows && lane_id() >= 8 && lane_id() < 16)
+    const int row = lane_id() & 15;  // a lane a copy
+    if (row < rows && lane_id() < 16) bulk_copy(base + slot * kSlotBytes + row * kRowBytes, latent + row * kLatent, kLatent * 2, barriers + slot * 8, stream_policy);
+    if (row < rows && lane_id() >= 16)
       bulk_copy(base + slot * kSlotBytes + row * kRowBytes + kLatent * 2, rope + row * kRope, kRope * 2, barriers + slot * 8, stream_policy);
 #else
     unsigned char* to = ring + slot * kSlotBytes;
@@ -527,8 +512,8 @@ DEVICE void produce(const ol::Args& args, unsigned char* ring, Shared& s) {
       p.fetch(from + kMlaLong.bytes(), kAbsorbBytes);
       const Rows rows(args.position + 1);
       const auto& mla = args.mla[0];
-      for (int r = 0; r < rows.count; r += kTileRows) {
-        const int ready = min(kTileRows, rows.count - r) - int(rows.owns_new && r + kTileRows >= rows.count);
+      for (int r = 0; r < rows.count; r += kSlotRows) {
+        const int ready = min(kSlotRows, rows.count - r) - int(rows.owns_new && r + kSlotRows >= rows.count);
         p.fetch_rows(mla.c_kv + (rows.first + r) * kLatent, mla.k_rope + (rows.first + r) * kRope, ready);
       }
       p.fetch(from + kMlaLong.bytes() + kAbsorbBytes, kValueBytes);
@@ -1249,7 +1234,7 @@ struct Query {                                      // A fragments of 16 heads a
   u32 top[kHalfSteps], bottom[kHalfSteps];          // heads lane / 4 and lane / 4 + 8
 };
 // The words of the block's heads, each polled by one lane of one warp; then fragments from shared memory.
-DEVICE void receive_query(const Context& c, Query& q, int first_head, int tile, int slice) {
+DEVICE void receive_query(const Context& c, int first_head) {
   constexpr int kWords = 2 * kQueryWords * 4, kSide = kTilesHere * 16;
   const u32 tag = c.tag(0);
   const int lane = lane_id(), t = lane & 3, g = lane / 4, warp = warp_id();
@@ -1282,13 +1267,17 @@ DEVICE void receive_query(const Context& c, Query& q, int first_head, int tile, 
     }
   }
   consumers_meet();
+}
+DEVICE void load_query(const Shared& s, Query& q, int tile, int slice) {  // again for each pass: registers are short
+  constexpr int kSide = kTilesHere * 16;
+  const int lane = lane_id(), t = lane & 3, g = lane / 4;
 #pragma unroll
   for (int side = 0; side < 2; ++side)
 #pragma unroll
     for (int j = 0; j < kQueryWords; ++j)
 #pragma unroll
       for (int k = 0; k < 3; ++k)
-        (side ? q.bottom : q.top)[3 * j + k] = c.s.a.query[k][((slice * kQueryWords + j) * kSide + tile * 16 + side * 8 + g) * 4 + t];
+        (side ? q.bottom : q.top)[3 * j + k] = lds4(shared_address(&s.a.query[k][((slice * kQueryWords + j) * kSide + tile * 16 + side * 8 + g) * 4 + t]));
 }
 
 // score[slice][head][row] of one tile of cache rows, over one slice of the key.
@@ -1348,8 +1337,7 @@ DEVICE void mla_attend(Context& c) {
   const int latent_tile = warp / kLatentSlices, latent_slice = warp % kLatentSlices;             // of sums
   const int first_head = int(blockIdx.x) % kSharing * kTilesHere * 16, split = int(blockIdx.x) / kSharing;
   const bool busy = latent_tile < kTilesHere;
-  Query query;
-  receive_query(c, query, first_head, tile, slice);
+  receive_query(c, first_head);
   c.stamp();
   const Rows rows(c.args.position + 1);
   float latent[kSliceTiles][4] = {}, top[kTilesHere], total[kTilesHere];
@@ -1360,9 +1348,9 @@ DEVICE void mla_attend(Context& c) {
     const int here = min(kPassRows, rows.count - done), tiles = (here + kTileRows - 1) / kTileRows;
     const int first_slot = c.ring.slot;
     const auto slot_of = [&](int i) { return first_slot + i < SLOTS ? first_slot + i : first_slot + i - SLOTS; };
-    const auto tile_at = [&](int i) { return c.ring.at(slot_of(i)); };
+    const auto tile_at = [&](int i) { return c.ring.at(slot_of(i / 2)) + (i & 1) * kTileRows * kRowBytes; };
 #pragma unroll 1
-    for (int i = 0; i < tiles; ++i) {
+    for (int i = 0; i < tiles; i += 2) {
       c.ring.wait();
       c.ring.skip();
     }
@@ -1371,8 +1359,12 @@ DEVICE void mla_attend(Context& c) {
       consumers_meet();
     }
     {
-#pragma unroll 1
-      for (int i = row_group; i < tiles; i += kRowGroups) {
+      Query query;
+      load_query(s, query, tile, slice);
+#pragma unroll
+      for (int k = 0; k < PASS / kRowGroups; ++k) {
+        const int i = k * kRowGroups + row_group;
+        if (i >= tiles) break;
           float d[4];
           score_tile(query, tile_at(i), slice, i * kTileRows + g < here, d);
           float* to = s.a.score + (slice * kTilesHere * 16 + tile * 16 + g) * kPassRows + i * 8 + 2 * t4;
@@ -1421,8 +1413,9 @@ DEVICE void mla_attend(Context& c) {
 #pragma unroll
         for (int j = 0; j < kSliceTiles; ++j) latent[j][0] *= upper, latent[j][1] *= upper, latent[j][2] *= lower, latent[j][3] *= lower;
       }
-#pragma unroll 1
-      for (int i = 0; i < tiles; i += 2) {
+#pragma unroll
+      for (int i = 0; i < PASS; i += 2) {
+        if (i >= tiles) break;
           const u32* p = reinterpret_cast<const u32*>(s.probability + (latent_tile * 16 + g) * kWeightStride + i * 8) + t4;
           const bool second = i + 1 < tiles;
           const u32 a0 = p[0], a1 = p[4 * kWeightStride], a2 = second ? p[4] : 0, a3 = second ? p[4 * kWeightStride + 4] : 0;
@@ -1440,7 +1433,7 @@ DEVICE void mla_attend(Context& c) {
         }
     }
 #pragma unroll 1
-    for (int i = 0; i < tiles; ++i) c.ring.give_back_oldest();
+    for (int i = 0; i < tiles; i += 2) c.ring.give_back_oldest();
   }
   c.stamp();
   if (busy) {
