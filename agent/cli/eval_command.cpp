@@ -21,6 +21,7 @@ struct EvalOptions {
   std::vector<std::int64_t> contexts;
   std::optional<std::uint64_t> seed;
   int schedules = 1;
+  bool detect = false;
   std::vector<std::string> defines;
   bool json = false;
 };
@@ -107,7 +108,8 @@ Result<sandbox::Grade> grade_kernel(sandbox::Sandbox& sandbox, const sandbox::Co
                        {.check = options.check == "quick" ? sandbox::Check::quick : sandbox::Check::full,
                         .contexts = options.contexts,
                         .seed = options.seed,
-                        .schedules = options.schedules},
+                        .schedules = options.schedules,
+                        .detect = options.detect},
                        deadline);
 }
 
@@ -160,6 +162,8 @@ void add_eval_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"quick", "all"}));
   command->add_option("--schedules", options->schedules, "Block schedules to run on the emulator (default 1)")
       ->check(CLI::Range(1, 1000));
+  command->add_flag("--detect", options->detect,
+                    "Look for data races and undefined reads on the emulator too (a full check of a small task does anyway)");
   command->add_option("--limit", options->limit, "Longest time for the check, such as 30s (default 1h)");
   command->add_option("-D", options->defines, "Value of a tunable, NAME=VALUE")->allow_extra_args(false);
   command->add_flag("--json", options->json, "The result as JSON");

@@ -77,6 +77,9 @@ std::string report_text(const agent::Report& report) {
     text << "  context " << time.context << ": " << format_number("%.2f", time.us) << " us (" << kind(report.modelled) << ")\n";
   if (report.us) text << "  score: " << format_number("%.2f", *report.us) << " us " << kind(report.modelled);
   if (report.us && report.over_incumbent) text << ", " << format_number("%.3fx", *report.over_incumbent) << " over " << report.incumbent;
+  if (report.us && !report.modelled && report.low && report.high)
+    text << " (" << format_number("%.4f", *report.low) << " to " << format_number("%.4f", *report.high) << ", n " << report.n
+         << (report.workers > 0 ? ", " + std::to_string(report.workers) + " workers" : "") << ")";
   if (report.over_seed) text << ", " << format_number("%.3fx", *report.over_seed) << " over the seed";
   if (report.over_baseline) text << ", " << format_number("%.2fx", *report.over_baseline) << " over " << report.baseline;
   if (report.us) text << "\n";

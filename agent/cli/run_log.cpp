@@ -30,6 +30,19 @@ std::string time_line(const agent::SessionResult& result) {
   return line;
 }
 
+// How fast decisions came, and how fine they could be.
+std::string pace_text(const agent::SessionResult& result) {
+  std::string text;
+  if (result.experiments_per_hour && result.decision_s_median)
+    text += padded("pace", 10) + format_number("%.0f experiments an hour, ", *result.experiments_per_hour) +
+            format_number("a decision in %.1f s (median)\n", *result.decision_s_median);
+  if (result.noise_half_width && result.least_gain)
+    text += padded("noise", 10) + format_number("+-%.3f %%, ", 100 * *result.noise_half_width) +
+            format_number("kept from a gain of %.2f %% on, ", 100 * *result.least_gain) +
+            std::to_string(result.confirmations) + " confirmations\n";
+  return text;
+}
+
 std::string reason_line(const agent::SessionResult& result) {
   std::string line = name_of(result.reason);
   switch (result.reason) {
@@ -71,6 +84,7 @@ std::string summary_text(const agent::SessionResult& result, const std::string& 
        << " of " << agent::print_duration(wall) << "\n"
        << padded("judged", 10) << result.decisions << " candidates, " << result.kept << " kept\n"
        << padded("best", 10) << best_line(result) << "\n"
+       << pace_text(result)
        << padded("time", 10) << time_line(result) << "\n";
   if (result.best_us) text << padded("kernel", 10) << run << "/best/kernel.cu\n";
   if (!result.published.empty()) text << padded("published", 10) << result.published.string() << "\n";
@@ -98,6 +112,11 @@ std::string summary_json(const agent::SessionResult& result, const std::string& 
   json["wall_s"] = wall.count();
   json["active_s"] = result.active_s;
   json["attribution_s"] = result.attribution_s;
+  json["experiments_per_hour"] = number(result.experiments_per_hour);
+  json["decision_s_median"] = number(result.decision_s_median);
+  json["noise_half_width"] = number(result.noise_half_width);
+  json["least_gain"] = number(result.least_gain);
+  json["confirmations"] = result.confirmations;
   json["published"] = result.published.string();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -69,6 +69,7 @@ Step CandidateRun::run_step(const PlannedChain& planned, const ChainPlace& place
   LaunchOrder launch = order({chain.position(), place.capacity, epoch_++});
   redirect(launch, place.redirections);
   const bool measures = planned.timed && chain.step() + 1 == planned.steps;
+  launch.detect = planned.detect;
   launch.schedule_seed = measures ? 0 : planned.schedule_seed;
   job.launches.push_back(std::move(launch));
   job.reads = chain.reads();

@@ -147,10 +147,14 @@ class CudaSandbox final : public Sandbox {
  private:
   // All of them come from one run of PyTorch, the first time that one is asked for.
   Result<BaselineResult> torch(const std::string& name, Deadline deadline, const Interrupts::Scope& interrupts) {
+    if (!torch_problem_.empty()) return unavailable(torch_problem_);
     if (torch_.empty()) {
       const Deadline limit{std::min(deadline.at, clock_.now() + Seconds(kTorchS))};
       auto results = torch_baselines(task_, {.seed = fresh_seed()}, clock_, limit, interrupts);
-      if (!results) return because(results.error());
+      if (!results) {
+        if (!interrupts.raised()) torch_problem_ = results.error().message;
+        return because(results.error());
+      }
       torch_ = std::move(*results);
     }
     for (const TorchResult& result : torch_)
@@ -233,6 +237,7 @@ class CudaSandbox final : public Sandbox {
   std::optional<std::uint64_t> checked_seed_;  // of the weights that the reference was last checked on
   std::vector<GateResult> reference_gates_;
   std::vector<TorchResult> torch_;             // empty: not run yet
+  std::string torch_problem_;                  // not empty: it failed, and is not tried again
 };
 
 Result<DeviceFacts> ask_for_facts(const CudaOptions& options, const Clock& clock, const Interrupts::Scope& interrupts) {

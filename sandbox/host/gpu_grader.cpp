@@ -29,6 +29,7 @@ class GpuGrading {
     timing_.seed = derived_seed(plan.seed, kTimingStream);
     timing_.pair_s = request.pair_s;
     timing_.chain_us = bench.chain_us;
+    stop_above_us_ = request.stop_above_us;
     if (request.against == nullptr) return;
     arms_.emplace_back(task_, bench.layout, kAgainstModule, *request.against);
     runs_.emplace_back(bench.base, *request.against, session_, deadline);
@@ -99,8 +100,9 @@ class GpuGrading {
     if (step && !*step) step = timer.count();
     if (step && !*step) step = floor(timer.times(), grade);
     // Only now may another kernel run here: this one has shown that it needs none of its results.
-    if (step && !*step && arms_.size() > 1) step = arms_[1].prepare(runs_[1]);
-    if (step && !*step && arms_.size() > 1) step = timer.pair();
+    const bool paired = arms_.size() > 1 && (!stop_above_us_ || score_us(timer.times()) <= *stop_above_us_);
+    if (step && !*step && paired) step = arms_[1].prepare(runs_[1]);
+    if (step && !*step && paired) step = timer.pair();
     const std::vector<GateResult> timed = timer.report().gates();
     if (step && *step && std::holds_alternative<WrongAnswer>(**step)) grade.gates = timed;
     grade.times = timer.times();
@@ -128,6 +130,7 @@ class GpuGrading {
   DeviceSession session_;
   Deadline deadline_;
   TimerPlan timing_;
+  std::optional<double> stop_above_us_;
   std::vector<GpuArm> arms_;         // the candidate, and what it is compared with
   std::vector<CandidateRun> runs_;
 };

@@ -8,10 +8,10 @@
 namespace onelaunch::sandbox {
 namespace {
 
-constexpr int kStrictSteps = 3, kQuickSteps = 2;
+constexpr int kStrictSteps = 3, kQuickSteps = 2, kDetectSteps = 2;
 constexpr int kGpuSteps = 4, kGpuSeeds = 2;
 constexpr std::uint64_t kJitter = 97;  // cached tokens by which a strict chain may begin earlier
-constexpr std::uint64_t kScheduleStream = 7000, kCapacityStream = 7001, kJitterStream = 7500;
+constexpr std::uint64_t kScheduleStream = 7000, kCapacityStream = 7001, kDetectStream = 7002, kJitterStream = 7500;
 
 std::vector<tasks::SweepPoint> points_of(const tasks::Task& task, const GradeRequest& request) {
   std::vector<tasks::SweepPoint> points = task.sweep;
@@ -56,6 +56,11 @@ GradePlan plan_grade(const tasks::Task& task, std::size_t weight_bytes, const Gr
   for (int i = 1; i < request.schedules && !points.empty(); ++i)
     add(tasks::InputSet::nominal, points.front().context, std::min(points.front().steps, kStrictSteps),
         derived_seed(seed, kScheduleStream + 10 * static_cast<std::uint64_t>(i)) | 1, false);
+  // The detectors are slow, and what they find does not hang on the number of steps.
+  if (!points.empty() && (request.detect || (!quick && !heavy))) {
+    add(tasks::InputSet::nominal, points.front().context, kDetectSteps, derived_seed(seed, kDetectStream) | 1, false);
+    plan.chains.back().detect = true;
+  }
   for (std::size_t i = 0; i < (quick ? 0 : heavy ? std::min<std::size_t>(points.size(), 1) : points.size()); ++i)
     add(tasks::InputSet::strict, points[i].context, std::min(points[i].steps, kStrictSteps),
         derived_seed(seed, kScheduleStream) | 1, true);
@@ -70,7 +75,7 @@ GpuGradePlan plan_gpu_grade(const tasks::Task& task, const GradeRequest& request
   std::uint64_t stream = 0;
   const auto add = [&](tasks::InputSet set, std::int64_t context, int steps) {
     const auto spare = 1 + static_cast<std::int64_t>(derived_seed(seed, kCapacityStream + stream) % 7);
-    plan.chains.push_back({set, context, steps, derived_seed(seed, stream++), 0, false, context + steps + spare});
+    plan.chains.push_back({set, context, steps, derived_seed(seed, stream++), 0, false, false, context + steps + spare});
     plan.capacity = std::max(plan.capacity, plan.chains.back().capacity);
   };
   for (const tasks::SweepPoint& point : points_of(task, request)) {

@@ -46,6 +46,7 @@ struct GradeRequest {
   std::vector<std::int64_t> contexts;  // empty: those of the task's sweep
   std::optional<std::uint64_t> seed;   // of states and tokens; drawn from the OS when absent
   int schedules = 1;                   // emu: how many seeded block schedules are run
+  bool detect = false;                 // emu: look for races and undefined reads; a full check of small tasks does anyway
   std::optional<double> stop_above_us; // give up timing once the candidate cannot beat this
   // cuda: once the candidate is known to be right, time it in the same worker interleaved (ABBA) with this one.
   const Compiled* against = nullptr;

@@ -47,7 +47,7 @@ template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, Buff
 void fields(A& a, M& m) { a(m.from), a(m.from_offset), a(m.to), a(m.to_offset), a(m.bytes); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, LaunchOrder>
 void fields(A& a, M& m) {
-  a(m.module), a(m.entry), a(m.grid), a(m.block), a(m.dynamic_smem), a(m.cluster), a(m.registers), a(m.cooperative), a(m.parameters);
+  a(m.module), a(m.entry), a(m.grid), a(m.block), a(m.dynamic_smem), a(m.cluster), a(m.registers), a(m.cooperative), a(m.detect), a(m.parameters);
   a(m.relocations), a(m.schedule_seed), a(m.instructions_max), a(m.seconds_max);
 }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, RunJob>

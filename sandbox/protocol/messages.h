@@ -119,6 +119,7 @@ struct LaunchOrder {
   std::uint64_t grid = 1, block = 1, dynamic_smem = 0, cluster = 1;
   int registers = 0;
   bool cooperative = true;
+  bool detect = false;                  // emu: data races and reads of what nobody wrote are faults; many times slower
   std::string parameters;
   std::vector<Relocation> relocations;
   std::uint64_t schedule_seed = 0, instructions_max = 0;

@@ -141,6 +141,7 @@ std::optional<std::string> EmulatedCandidate::write(const RunJob& job) {
     const auto found = buffers_.find(fill.buffer);
     if (found == buffers_.end() || found->second.weights) return no_such_part(fill.buffer);
     const std::span<std::byte> all = part(fill.buffer, 0, found->second.bytes);
+    device_->set_defined(found->second.address, !fill.poison);
     if (fill.poison)
       sandbox::fill_poison(all, fill.seed);
     else if (!all.empty())
@@ -185,6 +186,7 @@ std::optional<std::string> EmulatedCandidate::launch(const LaunchOrder& order, R
   emu::LaunchOptions options;
   options.cooperative = order.cooperative;
   options.schedule_seed = order.schedule_seed;
+  options.checks = {.races = order.detect, .undefined = order.detect};
   options.instructions_max = order.instructions_max;
   options.seconds_max = order.seconds_max;
   auto report = device_->launch(*module->second, order.entry, shape, parameters, options);

@@ -55,7 +55,9 @@ TEST_F(BadInput, ACapOfNothingIsAUsageError) {
 }
 
 TEST_F(BadInput, ADeviceThatIsNotThereIsSaidPlainly) {
-  expect(run({"run", "rmsnorm_linear", "--device", "cuda:0", "--wall", "5s"}), 2, "no CUDA device");
+  expect(run({"run", "rmsnorm_linear", "--device", "cuda:99", "--wall", "5s"}), 1,
+         std::filesystem::exists("/proc/driver/nvidia/version") ? "there is no device cuda:99" : "--device emu needs none");
+  expect(run({"run", "rmsnorm_linear", "--device", "tpu", "--wall", "5s"}), 2, "auto, cuda:N, emu");
 }
 
 TEST_F(BadInput, AnUnknownAgentIsAnsweredWithTheKnownOnes) {
