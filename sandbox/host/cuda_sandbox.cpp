@@ -11,6 +11,7 @@
 #include "sandbox/host/gpu_timer.h"
 #include "sandbox/host/harness_kernels.h"
 #include "sandbox/host/measure.h"
+#include "sandbox/host/microbench_kernels.h"
 #include "sandbox/host/reference_check.h"
 #include "sandbox/host/torch_baseline.h"
 #include "tasks/floor.h"
@@ -18,7 +19,7 @@
 namespace onelaunch::sandbox {
 namespace {
 
-constexpr double kOwnCompileS = 120, kTorchS = 300;
+constexpr double kOwnCompileS = 120, kTorchS = 300, kCeilingsS = 120;
 constexpr int kBaselineSamples = 24, kBaselineWarmUp = 8;
 constexpr double kMemoryShare = 0.35;  // of what is free, for the weights of one of the two workers
 constexpr std::uint64_t kCheckStream = 9500;
@@ -90,6 +91,9 @@ class CudaSandbox final : public Sandbox {
     info_.driver_version = facts_.driver_version;
     info_.warnings = facts_.warnings;
     info_.sms = facts_.sms;
+    info_.stream_tb_s = facts_.stream_tb_s;
+    info_.grid_barrier_us = facts_.grid_barrier_us;
+    info_.launch_us = facts_.launch_us;
     info_.containment = compiler_->containment();
     info_.nvrtc_version = compiler_->nvrtc_version();
   }
@@ -240,36 +244,107 @@ class CudaSandbox final : public Sandbox {
   std::string torch_problem_;                  // not empty: it failed, and is not tried again
 };
 
-Result<DeviceFacts> ask_for_facts(const CudaOptions& options, const Clock& clock, const Interrupts::Scope& interrupts) {
+CudaOptions completed(CudaOptions options) {
+  if (options.worker.empty()) options.worker = find_worker();
+  if (options.cache.empty()) options.cache = default_cache_folder();
+  if (options.locks.empty()) options.locks = default_lock_folder();
+  return options;
+}
+
+// A GPU that is ours, and what runs and compiles there.
+struct Opened {
+  DeviceSession session;
+  DeviceFacts facts;
+  DeviceLock lock;
+  std::unique_ptr<Compiler> compiler;
+  ModuleSpec harness;
+};
+
+Result<Opened> open_device(const CudaOptions& options, const Clock& clock, const Interrupts::Scope& interrupts) {
   auto session = DeviceSession::start(options.worker, role_of(options), clock, interrupts);
-  if (!session) return because(session.error());
-  return session->facts("");
+  if (!session) return because(session.error(), "starting the GPU");
+  auto facts = session->facts("");
+  if (!facts) return because(facts.error(), "starting the GPU");
+  auto lock = DeviceLock::take(options.locks, facts->uuid, options.purpose, clock);
+  if (!lock) return because(lock.error());
+  auto compiler = Compiler::start(options.worker, options.cache, clock);
+  if (!compiler) return because(compiler.error(), "starting the compiler");
+  auto harness = compile_own(**compiler, kHarnessModule, harness_source(), facts->target, clock, interrupts);
+  if (!harness) return because(harness.error());
+  return Opened{std::move(*session), std::move(*facts), std::move(*lock), std::move(*compiler), std::move(*harness)};
+}
+
+// Kept ones where they say enough, else measured and kept.
+Result<Ceilings> ceilings_of(Opened& opened, const CudaOptions& options, bool complete, const Clock& clock,
+                             const Interrupts::Scope& interrupts) {
+  const CeilingStore store(options.cache);
+  if (auto kept = store.find(opened.facts.uuid, opened.facts.driver_version, clock.utc_now());
+      kept && !options.fresh_ceilings && (kept->complete || !complete))
+    return std::move(*kept);
+  auto microbench = compile_own(*opened.compiler, kMicrobenchModule, microbench_source(), opened.facts.target, clock, interrupts);
+  if (!microbench) return because(microbench.error());
+  const MicrobenchPlan plan = options.ceilings_plan.value_or(microbench_plan(opened.facts, complete));
+  auto ceilings = run_microbench(opened.session, {std::move(*microbench), opened.harness}, opened.facts, plan, clock,
+                                 Deadline::after(clock, Seconds(kCeilingsS)));
+  if (!ceilings) return because(ceilings.error());
+  [[maybe_unused]] const auto stored = store.store(*ceilings);  // a disk that refuses costs only time
+  return ceilings;
+}
+
+// A device that is emulated knows its own.
+void find_ceilings(Opened& opened, const CudaOptions& options, const Clock& clock, const Interrupts::Scope& interrupts) {
+  DeviceFacts& facts = opened.facts;
+  if (facts.stream_tb_s > 0 && !options.ceilings_plan) return;
+  const auto ceilings = ceilings_of(opened, options, false, clock, interrupts);
+  if (!ceilings) return facts.warnings.push_back("no floor: " + ceilings.error().message);
+  facts.stream_tb_s = ceilings->stream_tb_s;
+  facts.grid_barrier_us = ceilings->grid_barrier_us;
+  facts.launch_us = ceilings->launch_us;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Sandbox>> open_cuda(const tasks::Task& task, const CudaOptions& options, const Clock& clock) {
-  CudaOptions complete = options;
-  if (complete.worker.empty()) complete.worker = find_worker();
-  if (complete.cache.empty()) complete.cache = default_cache_folder();
-  if (complete.locks.empty()) complete.locks = default_lock_folder();
+  CudaOptions complete = completed(options);
   Interrupts nobody;
   const Interrupts::Scope interrupts(nobody);
-  auto facts = ask_for_facts(complete, clock, interrupts);
-  if (!facts) return because(facts.error(), "starting the GPU");
-  auto lock = DeviceLock::take(complete.locks, facts->uuid, complete.purpose, clock);
-  if (!lock) return because(lock.error());
-  auto compiler = Compiler::start(complete.worker, complete.cache, clock);
-  if (!compiler) return because(compiler.error(), "starting the compiler");
+  auto opened = open_device(complete, clock, interrupts);
+  if (!opened) return because(opened.error());
   const std::int64_t capacity = longest_context(task) + 2 * kChainLengthMax;
-  auto generator = compile_own(**compiler, kGeneratorModule, tasks::generator_source(), facts->target, clock, interrupts);
+  Compiler& compiler = *opened->compiler;
+  const std::string target = opened->facts.target;
+  auto generator = compile_own(compiler, kGeneratorModule, tasks::generator_source(), target, clock, interrupts);
   if (!generator) return because(generator.error());
-  auto eager = compile_own(**compiler, kEagerModule, tasks::eager_plan(task, capacity, tasks::EagerSums::f64).source, facts->target, clock, interrupts);
+  auto eager = compile_own(compiler, kEagerModule, tasks::eager_plan(task, capacity, tasks::EagerSums::f64).source, target, clock, interrupts);
   if (!eager) return because(eager.error());
-  auto harness = compile_own(**compiler, kHarnessModule, harness_source(), facts->target, clock, interrupts);
-  if (!harness) return because(harness.error());
-  return std::make_unique<CudaSandbox>(task, std::move(complete), clock, std::move(*compiler), std::move(*facts), std::move(*lock),
-                                       OwnModules{std::move(*generator), std::move(*eager), std::move(*harness)});
+  find_ceilings(*opened, complete, clock, interrupts);
+  return std::make_unique<CudaSandbox>(task, std::move(complete), clock, std::move(opened->compiler), std::move(opened->facts), std::move(opened->lock),
+                                       OwnModules{std::move(*generator), std::move(*eager), std::move(opened->harness)});
+}
+
+Result<Ceilings> cuda_ceilings(const CudaOptions& options, const Clock& clock) {
+  const CudaOptions all = completed(options);
+  Interrupts nobody;
+  const Interrupts::Scope interrupts(nobody);
+  auto opened = open_device(all, clock, interrupts);
+  if (!opened) return because(opened.error());
+  return ceilings_of(*opened, all, true, clock, interrupts);
+}
+
+Result<Ceilings> emulated_ceilings(const std::filesystem::path& worker, const std::string& target, const Clock& clock) {
+  Interrupts nobody;
+  const Interrupts::Scope interrupts(nobody);
+  auto session = DeviceSession::start(worker.empty() ? find_worker() : worker, "emu", clock, interrupts);
+  if (!session) return because(session.error());
+  const auto facts = session->facts(target);
+  if (!facts) return because(facts.error());
+  Ceilings ceilings;
+  ceilings.device = facts->name, ceilings.target = facts->target;
+  ceilings.modelled = ceilings.complete = true;
+  ceilings.stream_tb_s = facts->stream_tb_s;
+  ceilings.grid_barrier_us = facts->grid_barrier_us;
+  ceilings.launch_us = facts->launch_us;
+  return ceilings;
 }
 
 }  // namespace onelaunch::sandbox
