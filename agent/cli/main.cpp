@@ -26,6 +26,8 @@ int main(int argc, char** argv) {
   add_tasks_command(app, exit_code);
   add_run_command(app, exit_code);
   add_eval_command(app, exit_code);
+  add_compare_command(app, exit_code);
+  add_microbench_command(app, exit_code);
   add_submit_command(app, exit_code);
   add_replay_command(app, exit_code);
   add_trace_command(app, exit_code);
