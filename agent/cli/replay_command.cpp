@@ -6,6 +6,7 @@
 
 #include "agent/cli/commands.h"
 #include "agent/cli/exit_code.h"
+#include "traces/html/site.h"
 #include "traces/view.h"
 
 namespace onelaunch::cli {
@@ -14,10 +15,16 @@ namespace {
 struct ReplayOptions {
   std::string run;
   bool view = false, diff = false;
-  std::string only;
+  std::string only, html;
 };
 
 int replay(const ReplayOptions& options) {
+  if (!options.html.empty()) {
+    const Result<void> written = traces::write_session_site(options.run, options.html);
+    if (!written) return report(written.error());
+    std::cout << "wrote " << options.html << "/index.html\n";
+    if (!options.view) return kOk;
+  }
   const traces::ViewOptions view{.color = ::isatty(STDOUT_FILENO) == 1, .diff = options.diff, .only = options.only};
   const Result<void> printed = traces::print_timeline(options.run, view, std::cout);
   return printed ? kOk : report(printed.error());
@@ -33,6 +40,7 @@ void add_replay_command(CLI::App& app, int& exit_code) {
   command->add_flag("--diff", options->diff, "With the source diff of each kept candidate to its parent");
   command->add_option("--only", options->only, "Only candidates with this verdict: keep, revert, reject, quarantine")
       ->check(CLI::IsMember({"keep", "revert", "reject", "quarantine"}));
+  command->add_option("--html", options->html, "Write a static page of the session into this folder");
   command->footer(
       "Example:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep");
   command->callback([options, &exit_code] { exit_code = replay(*options); });
