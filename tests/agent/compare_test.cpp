@@ -101,6 +101,21 @@ TEST_F(CompareKernels, RejectedOnesAreNamedWithTheirReasonAndNeverTheFirst) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 }
 
+TEST_F(CompareKernels, WithoutUsablePairsThereIsNoRatioButAReason) {
+  sandbox_.become_gpu("GPU-1");
+  sandbox_.amend = [](sandbox::Grade& grade, const sandbox::TunableValues&) { grade.pairs.clear(); };
+  const auto kernels = compare({"1", "2"});
+  EXPECT_TRUE(kernels[1].passed());
+  EXPECT_FALSE(kernels[1].over_first);
+  EXPECT_NE(comparison_text(kernels).find(kernels[1].no_ratio), std::string::npos);
+  EXPECT_FALSE(kernels[1].no_ratio.empty());
+}
+
+TEST_F(CompareKernels, SaysWhichOneIsNext) {
+  compare({"1", "2"});
+  EXPECT_EQ(said_, (std::vector<std::string>{"k.cu A=1 (1 of 2)", "k.cu A=2 (2 of 2)"}));
+}
+
 TEST_F(CompareKernels, TheWholeOfItCanBeReadAsJson) {
   sandbox_.become_gpu("GPU-1");
   behaviours_["2"].grade = sandbox::WrongAnswer{"y is off"};

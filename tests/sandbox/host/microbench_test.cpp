@@ -159,6 +159,19 @@ TEST_F(MicrobenchOnAnEmulatedGpu, ASessionTakesWhatIsKeptButTheWholeTableIsMeasu
   EXPECT_LT(table->stream_tb_s, 123);
 }
 
+TEST_F(MicrobenchOnAnEmulatedGpu, ASessionWithoutCeilingsOpensAndWarns) {
+  MicrobenchPlan plan = small_plan(false);
+  for (ReadMethod& method : plan.methods) method.entry = "nonsense";
+  CudaOptions options = options_of(folder_, plan);
+  const auto task = tasks::load_task("rmsnorm_linear", "tiny");
+  ASSERT_TRUE(task);
+  const auto sandbox = open_cuda(*task, options, clock_);
+  ASSERT_TRUE(sandbox) << sandbox.error().message;
+  ASSERT_EQ((*sandbox)->device().warnings.size(), 1u);
+  EXPECT_NE((*sandbox)->device().warnings[0].find("no floor"), std::string::npos);
+  EXPECT_FALSE(CeilingStore(options.cache).find("", "", clock_.utc_now())) << "nothing half measured is kept";
+}
+
 TEST_F(MicrobenchOnAnEmulatedGpu, TheEmulatorsOwnCeilingsAreItsProfilesAndModelled) {
   const auto ceilings = emulated_ceilings(ONELAUNCH_WORKER_PATH, "sm_90a", clock_);
   ASSERT_TRUE(ceilings) << ceilings.error().message;
