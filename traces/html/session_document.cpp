@@ -48,12 +48,12 @@ struct Gathered {
     }
   }
 
-  std::size_t shorten() {
+  std::size_t shorten(std::size_t most) {
     const std::size_t all = events.size();
-    if (all <= kEventsShownMax) return 0;
+    if (all <= most) return 0;
     std::erase_if(events, [](const EventLine& line) { return line.minor; });
-    if (events.size() > kEventsShownMax)
-      events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(kEventsShownMax));
+    if (events.size() > most)
+      events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(most));
     return all - events.size();
   }
 };
@@ -212,8 +212,7 @@ Json events_json(const Gathered& all) {
   return list;
 }
 
-Json document(Gathered& all, const std::string& name, const std::map<std::int64_t, Profile>& profiles) {
-  const std::size_t left_out = all.shorten();
+Json document(const Gathered& all, const std::string& name, const std::map<std::int64_t, Profile>& profiles) {
   const SessionState& state = all.state;
   Json json = {{"format", "onelaunch.report/1"}, {"run", name}, {"kind", state.kind()}, {"terms", terms_json(all)},
                {"device", device_json(state)}, {"result", result_json(state)}, {"totals", totals_json(state, all.costed)},
@@ -224,7 +223,6 @@ Json document(Gathered& all, const std::string& name, const std::map<std::int64_
   for (const Attempt& attempt : state.attempts) json["attempts"].push_back(attempt_json(all, attempt));
   json["spend"] = all.spend;
   json["events"] = events_json(all);
-  json["events_left_out"] = left_out;
   return json;
 }
 
@@ -243,7 +241,7 @@ Json load_sources(const std::filesystem::path& run, const SessionState& state, s
 
 }  // namespace
 
-Result<SessionDocument> session_document(const std::filesystem::path& run) {
+Result<SessionDocument> session_document(const std::filesystem::path& run, std::size_t events_max) {
   const std::filesystem::path file = trace_file(run);
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   Gathered all;
@@ -258,7 +256,9 @@ Result<SessionDocument> session_document(const std::filesystem::path& run) {
   SessionDocument made;
   const std::string name = std::filesystem::absolute(folder).lexically_normal().filename().string();
   made.title = one_line(all.state.start->task + ", " + all.state.start->agent);
+  const std::size_t left_out = all.shorten(events_max);
   Json json = document(all, name, profiles[all.state.best]);
+  json["events_left_out"] = left_out;
   json["torn_last_line"] = summary->torn_last_line;
   json["missing_sources"] = load_sources(folder, all.state, made.sources);
   made.json = json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -19,6 +19,6 @@ struct SessionDocument {
 };
 
 // `run` is a run directory or an events.jsonl. Fails (invalid_input) when it cannot be read or holds no session.
-Result<SessionDocument> session_document(const std::filesystem::path& run);
+Result<SessionDocument> session_document(const std::filesystem::path& run, std::size_t events_max = kEventsShownMax);
 
 }  // namespace onelaunch::traces

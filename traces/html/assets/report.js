@@ -277,8 +277,8 @@ function progress() {
   const failed = done.filter((a) => !has(a.us));
   const floor = floorOf();
   const top = Math.max(...timed.map((a) => a.us), result.seed_us || 0), low = Math.min(...timed.map((a) => a.us));
-  const words = count(done.length) + " attempts judged: " + count(done.filter((a) => a.verdict === "keep").length) + " kept, " + count(failed.length) +
-    " without a time (they failed, and stand at the upper edge)." + (line.length ? " The best went from " + micros(line[0].y) + " to " + micros(bestSoFar) + " µs a token." : "") +
+  const words = count(done.length) + " attempts judged: " + count(done.filter((a) => a.verdict === "keep").length) + " kept" +
+    (failed.length ? ", " + count(failed.length) + " without a time (they failed, and stand at the upper edge)." : ".") + (line.length ? " The best went from " + micros(line[0].y) + " to " + micros(bestSoFar) + " µs a token." : "") +
     (floor ? " The floor is " + micros(floor) + " µs." : "") + " Choose a point to see its source.";
   $("progress-words").textContent = words;
   if (!done.length) { $("progress").parentElement.replaceChildren(make("p", {class: "note"}, "Nothing has been judged yet.")); return; }
@@ -297,7 +297,7 @@ function progress() {
     options: {
       scales: {x: axis("active time, " + unit.name, {type: "linear", min: 0, ticks: {callback: (v) => +(v / unit.div).toFixed(2)}}),
                y: axis("µs a token", {type: log ? "logarithmic" : "linear"})},
-      plugins: {legend: {labels: {usePointStyle: true}}, tooltip: {callbacks: {label: (item) => {
+      plugins: {legend: {labels: {usePointStyle: true, boxHeight: 7}}, tooltip: {callbacks: {label: (item) => {
         const a = item.raw.attempt;
         return a ? [a.id + ": " + (has(a.us) ? micros(a.us) + " µs" : a.outcome) + ", " + a.verdict, a.changes.slice(0, 80), (a.reason || "").slice(0, 100)] : "best so far: " + micros(item.raw.y) + " µs";
       }}}},
@@ -395,7 +395,7 @@ function roofline() {
       {label: "phases", data: dots, backgroundColor: color("c1"), borderColor: color("c1"), pointRadius: 4},
       {label: "whole kernel", data: [whole], backgroundColor: color("c3"), borderColor: color("c3"), pointRadius: 7, pointStyle: "rectRot"}]},
     options: {scales: {x: axis("warp instructions a byte", {type: "logarithmic"}), y: axis("G warp instructions a second", {type: "logarithmic"})},
-      plugins: {legend: {labels: {usePointStyle: true}}, tooltip: {callbacks: {label: (i) => i.raw.phase ? i.raw.phase.name + ": " + i.raw.y.toFixed(1) + " G/s, " + percent(i.raw.y / roof(i.raw.x)) + " of the ceiling" : "ceiling"}}}}}));
+      plugins: {legend: {labels: {usePointStyle: true, boxHeight: 7}}, tooltip: {callbacks: {label: (i) => i.raw.phase ? i.raw.phase.name + ": " + i.raw.y.toFixed(1) + " G/s, " + percent(i.raw.y / roof(i.raw.x)) + " of the ceiling" : "ceiling"}}}}}));
 }
 
 function bandwidth(stream) {
