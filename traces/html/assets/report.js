@@ -127,6 +127,7 @@ function status(row) {
   return make("span", {class: row.rank ? "good" : "warn"}, words.join(", "));
 }
 
+const tokensPerSecond = (row) => has(row.tokens_per_s) ? row.tokens_per_s : row.us > 0 ? 1e6 / row.us : null;
 function boardColumns(list) {
   const baselines = [...new Set(list.flatMap((row) => Object.keys(row.over || {})))].sort();
   const contexts = [...new Set(list.flatMap((row) => Object.keys(row.us_by_context || {})))].sort((a, b) => a - b);
@@ -136,7 +137,7 @@ function boardColumns(list) {
     {name: "Agent", name_: true, of: (r) => r.agent, cell: (r) => r.page ? make("a", {href: r.page}, r.agent) : r.agent},
     any("model") && {name: "Model", name_: true, of: (r) => r.model, cell: (r) => r.model || "–"},
     {name: "µs/token", n: true, of: (r) => r.us, cell: (r) => cell(micros(r.us), interval(r.us_low, r.us_high, micros))},
-    {name: "tok/s", n: true, down: true, of: (r) => r.tokens_per_s, cell: (r) => count(r.tokens_per_s)},
+    {name: "tok/s", n: true, down: true, of: tokensPerSecond, cell: (r) => count(tokensPerSecond(r))},
     {name: "Of floor", n: true, down: true, of: (r) => r.floor_share, cell: (r) => share(r.floor_share)},
     ...baselines.map((name) => ({name: "× " + name, n: true, down: true, of: (r) => (r.over || {})[name], cell: (r) => factor((r.over || {})[name])})),
     {name: "× seed", n: true, down: true, of: (r) => r.over_seed, cell: (r) => factor(r.over_seed)},
@@ -288,7 +289,7 @@ function progress() {
   chart("progress", () => ({
     type: "scatter",
     data: {datasets: [
-      {type: "line", label: "best so far", data: line, stepped: true, borderColor: color("c1"), backgroundColor: color("c1"), borderWidth: 2.5, pointRadius: 0, order: 3},
+      {type: "line", label: "best so far", data: line, stepped: true, borderColor: color("c1"), backgroundColor: color("c1"), borderWidth: 2.5, pointRadius: 0, pointStyle: "line", order: 3},
       {label: "kept", data: of(timed.filter((a) => a.verdict === "keep")), backgroundColor: color("c3"), borderColor: color("c3"), pointRadius: 6, pointStyle: "circle", order: 1},
       {label: "reverted", data: of(timed.filter((a) => a.verdict === "revert")), backgroundColor: color("c6"), borderColor: color("c6"), pointRadius: 4, pointStyle: "rect", order: 2},
       {label: "quarantined", data: of(timed.filter((a) => a.verdict === "quarantine")), backgroundColor: color("c7"), borderColor: color("c7"), pointRadius: 5, pointStyle: "triangle", order: 2},
@@ -391,9 +392,9 @@ function roofline() {
     percent(whole.y / roof(whole.x)) + " of what " + (issue && whole.x > knee[0] ? "the schedulers can issue" : "memory allows") + "." + (issue ? "" : " The issue ceiling is not drawn: the trace holds no SM clock.");
   $("roof").append(make("p", {class: "words"}, words), canvas("roof-chart", words, "roof"));
   chart("roof-chart", () => ({type: "scatter", data: {datasets: [
-      {type: "line", label: "ceiling", data: line, borderColor: color("c2"), backgroundColor: color("c2"), pointRadius: 0, borderWidth: 2},
+      {type: "line", label: "ceiling", data: line, borderColor: color("c2"), backgroundColor: color("c2"), pointRadius: 0, pointStyle: "line", borderWidth: 2},
       {label: "phases", data: dots, backgroundColor: color("c1"), borderColor: color("c1"), pointRadius: 4},
-      {label: "whole kernel", data: [whole], backgroundColor: color("c3"), borderColor: color("c3"), pointRadius: 7, pointStyle: "rectRot"}]},
+      {label: "whole kernel", data: [whole], backgroundColor: color("c3"), borderColor: color("c3"), pointRadius: 7, pointStyle: "rectRot", order: -1}]},
     options: {scales: {x: axis("warp instructions a byte", {type: "logarithmic"}), y: axis("G warp instructions a second", {type: "logarithmic"})},
       plugins: {legend: {labels: {usePointStyle: true, boxHeight: 7}}, tooltip: {callbacks: {label: (i) => i.raw.phase ? i.raw.phase.name + ": " + i.raw.y.toFixed(1) + " G/s, " + percent(i.raw.y / roof(i.raw.x)) + " of the ceiling" : "ceiling"}}}}}));
 }
@@ -456,6 +457,14 @@ function sources() {
   if (!start) { $("source-section").hidden = true; return; }
   $("source-of").value = start.id;
   $("source").append(make("p", {}, "Choose an attempt, or ", make("button", {type: "button", id: "source-open", onclick: () => choose(start, false)}, "show " + start.id + " against its parent"), "."));
+  // The highlighter is large: it is loaded when the source comes into view, not when the page opens.
+  if (!window.IntersectionObserver) return;
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    seen.disconnect();
+    if (!chosenId) choose(start, false);
+  });
+  seen.observe($("source"));
 }
 
 function choose(attempt, jump) {
