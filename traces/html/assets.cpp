@@ -19,6 +19,10 @@ ONELAUNCH_EMBED(board, ONELAUNCH_ASSETS "/board.html");
 ONELAUNCH_EMBED(session, ONELAUNCH_ASSETS "/session.html");
 ONELAUNCH_EMBED(style, ONELAUNCH_ASSETS "/report.css");
 ONELAUNCH_EMBED(script, ONELAUNCH_ASSETS "/report.js");
+ONELAUNCH_EMBED(board_script, ONELAUNCH_ASSETS "/board.js");
+ONELAUNCH_EMBED(session_script, ONELAUNCH_ASSETS "/session.js");
+ONELAUNCH_EMBED(charts_script, ONELAUNCH_ASSETS "/session_charts.js");
+ONELAUNCH_EMBED(source_script, ONELAUNCH_ASSETS "/source.js");
 ONELAUNCH_EMBED(chart, ONELAUNCH_CHART_JS);
 ONELAUNCH_EMBED(highlight, ONELAUNCH_HIGHLIGHT_JS);
 
@@ -38,6 +42,10 @@ Asset asset(int index) {
   const std::array<Asset, kAssets> all = {{
       {"report.css", between(onelaunch_asset_style, onelaunch_asset_style_end)},
       {"report.js", between(onelaunch_asset_script, onelaunch_asset_script_end)},
+      {"board.js", between(onelaunch_asset_board_script, onelaunch_asset_board_script_end)},
+      {"session.js", between(onelaunch_asset_session_script, onelaunch_asset_session_script_end)},
+      {"session_charts.js", between(onelaunch_asset_charts_script, onelaunch_asset_charts_script_end)},
+      {"source.js", between(onelaunch_asset_source_script, onelaunch_asset_source_script_end)},
       {"chart.js", between(onelaunch_asset_chart, onelaunch_asset_chart_end)},
       {"highlight.js", between(onelaunch_asset_highlight, onelaunch_asset_highlight_end)},
   }};
