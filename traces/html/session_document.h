@@ -13,7 +13,7 @@ namespace onelaunch::traces {
 inline constexpr std::size_t kEventsShownMax = 20000;
 
 struct SessionDocument {
-  std::string title;                          // "kimi_linear_decode, tuner"
+  std::string title;                          // "TASK, AGENT"
   std::string json;
   std::map<std::string, std::string> sources; // SHA-256 -> text of every candidate's source that is there
 };
