@@ -118,6 +118,17 @@ await test("attempts filter by decision, and one shows its source, highlighted, 
   assert.deepEqual(page.complaints, []);
 });
 
+await test("the best kernel's source opens by itself when it comes into view, and not before", async () => {
+  const page = await open(site("index.html", "single"));
+  assert.equal(await page.locator("#source tr").count(), 0);
+  assert.equal(await page.locator("script[src='assets/highlight.js']").count(), 0);
+  await page.locator("#source").scrollIntoViewIfNeeded();
+  await page.waitForSelector("#source tr.add");
+  assert.equal(await page.inputValue("#source-of"), "c2");
+  assert.equal(await page.inputValue("#source-against"), "c0");
+  assert.deepEqual(page.complaints, []);
+});
+
 await test("a session of 10,000 events opens in under two seconds and pages through its events", async () => {
   const started = performance.now();
   const page = await open(site("session-long.html"));
