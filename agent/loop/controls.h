@@ -15,6 +15,9 @@ struct ControlKernel {
 };
 
 // "returns": a kernel that returns at once. "zeros": one that writes zeros to every output.
+// Then, where the task's seed has the texts to be changed and the task is small (256 MiB of weights): "stale_output", the
+// seed with the output of the token before; "skipped_layer", without its last layer; "frozen_state", with a state left as
+// it was. A task whose seed lacks a text goes without that control.
 std::vector<ControlKernel> control_kernels(const tasks::Task& task);
 
 }  // namespace onelaunch::agent
