@@ -22,6 +22,7 @@ struct SessionStart {
   std::string containment, rules;
   // measured: at most this chance that the session keeps any candidate which is no faster
   std::optional<double> error_rate = {};
+  std::string prompt_sha256 = {};         // of the first message that a model gets; absent without a model
 };
 struct DeviceSeen {
   static constexpr const char* type = "device";
@@ -145,6 +146,7 @@ struct Measurement {
   std::string against = {};               // paired: id of the other kernel
   std::vector<double> raw_against = {};   // paired: its samples, i-th with i-th
   std::optional<int> discarded = {};      // paired: pairs left out of the medians
+  std::optional<int> barriers = {};       // grid-wide, per token, counted
 };
 struct Decision {
   static constexpr const char* type = "decision";

@@ -64,7 +64,7 @@ void fields(V& v, T& e) {
   v("target", e.target, kMay), v("wall_s", e.wall_s, kMust), v("reserve_s", e.reserve_s, kMay);
   v("min_gain", e.min_gain, kMay), v("budget_usd", e.budget_usd, kMay), v("budget_tokens", e.budget_tokens, kMay);
   v("session_seed", e.session_seed, kMay), v("containment", e.containment, kMay), v("rules", e.rules, kMay);
-  v("error_rate", e.error_rate, kMay);
+  v("error_rate", e.error_rate, kMay), v("prompt_sha256", e.prompt_sha256, kHash);
 }
 template <class V, Of<DeviceSeen> T>
 void fields(V& v, T& e) {
@@ -141,7 +141,7 @@ void fields(V& v, T& e) {
   v("strict_us", e.strict_us, kMay), v("token_loop_us", e.token_loop_us, kMay), v("wall_us", e.wall_us, kMay);
   v("enqueue_us", e.enqueue_us, kMay), v("cold_l2_us", e.cold_l2_us, kMay);
   v("worker", e.worker, kMay), v("against", e.against, kMay), v("raw_against", e.raw_against, kMay);
-  v("discarded", e.discarded, kMay);
+  v("discarded", e.discarded, kMay), v("barriers", e.barriers, kMay);
 }
 template <class V, Of<Decision> T>
 void fields(V& v, T& e) {

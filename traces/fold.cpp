@@ -32,6 +32,8 @@ struct Folder {
     state.input_tokens += e.input_tokens;
     state.output_tokens += e.output_tokens;
     state.cost_usd += e.cost_usd.value_or(0);
+    state.cost_told = state.cost_told || e.cost_usd.has_value();
+    state.model = e.model;
   }
   void operator()(const Candidate& e) const {
     state.attempt_of[e.id] = state.attempts.size();

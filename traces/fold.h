@@ -43,6 +43,8 @@ struct SessionState {
   int infra_errors = 0, model_turns = 0;
   std::uint64_t input_tokens = 0, output_tokens = 0;
   double cost_usd = 0;                 // of the responses that say what they cost
+  bool cost_told = false;              // one of them did
+  std::string model;                   // the last one that answered
   double active_s = 0;                 // t of the last event
   std::string last_ts;
 

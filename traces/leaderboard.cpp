@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "traces/leaderboard_rank.h"
 #include "traces/reader.h"
 
 namespace onelaunch::traces {
@@ -13,7 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int kDepthMax = 8;
 
-// Run directories below a folder, in a fixed order. What may not be entered is passed over; links are not followed.
+bool is_external(const fs::path& file) { return file.filename().string().ends_with(".external.json"); }
+
+// Run directories and files of external entries below a folder, in a fixed order. What may not be entered is passed over; links are not followed.
 Result<std::vector<fs::path>> traces_under(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return invalid(path.string() + ": no such file or folder");
@@ -25,7 +28,7 @@ Result<std::vector<fs::path>> traces_under(const fs::path& path) {
   for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (error) return invalid("cannot list " + path.string() + ": " + error.message());
     if (at.depth() >= kDepthMax || at->path().filename() == "blobs") at.disable_recursion_pending();
-    if (at->path().filename() == "events.jsonl") found.push_back(at->path());
+    if (at->path().filename() == "events.jsonl" || is_external(at->path())) found.push_back(at->path());
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -35,6 +38,18 @@ std::string run_name(const fs::path& file) {
   if (file.filename() != "events.jsonl") return file.string();
   const fs::path run = file.parent_path().lexically_normal();
   return run.empty() ? "." : run.string();
+}
+
+// Geometric means of the ends of the contexts' intervals; nothing when one has none.
+void add_interval(BoardRow& row, const std::vector<ContextTime>& times) {
+  std::vector<ContextTime> low, high;
+  for (const ContextTime& time : times) {
+    if (!(time.us_low > 0) || !(time.us_high >= time.us_low)) return;
+    low.push_back({.context = time.context, .us_median = time.us_low});
+    high.push_back({.context = time.context, .us_median = time.us_high});
+  }
+  row.us_low = score_of(low);
+  row.us_high = score_of(high);
 }
 
 void add_times(BoardRow& row, const SessionState& state) {
@@ -47,7 +62,26 @@ void add_times(BoardRow& row, const SessionState& state) {
   for (const ContextTime& time : times) row.us_by_context[time.context] = time.us_median;
   row.us = score_of(times);
   if (state.verified() && !row.us && state.regrade->us > 0) row.us = state.regrade->us;
+  if (row.us) add_interval(row, times);
   if (!row.us) row.us = state.best_us;
+}
+
+// The newest counts of the best kernel.
+void add_counts(BoardRow& row, const SessionState& state) {
+  const Attempt* best = state.find(state.best);
+  if (!best) return;
+  for (const Measurement& m : best->measurements) {
+    if (m.launches) row.launches = m.launches;
+    if (m.barriers) row.barriers = m.barriers;
+  }
+}
+
+void add_spending(BoardRow& row, const SessionState& state) {
+  row.model = state.model;
+  if (state.model_turns == 0) return;
+  row.input_tokens = state.input_tokens;
+  row.output_tokens = state.output_tokens;
+  if (state.cost_told) row.cost_usd = state.cost_usd;
 }
 
 // Geometric mean over the contexts that have both; nothing while a context lacks its floor.
@@ -75,6 +109,10 @@ void add_ratios(BoardRow& row, const SessionState& state) {
   if (!headline) return;
   row.baseline = headline->name;
   if (const auto over = row.over.find(headline->name); over != row.over.end()) row.over_baseline = over->second;
+  if (headline->kind != row.kind) return;
+  for (const ContextTime& time : headline->times)
+    if (const auto us = row.us_by_context.find(time.context); us != row.us_by_context.end() && us->second > 0)
+      row.over_by_context[time.context] = time.us_median / us->second;
 }
 
 BoardRow row_of(const SessionState& state, const fs::path& file) {
@@ -94,8 +132,12 @@ BoardRow row_of(const SessionState& state, const fs::path& file) {
   row.active_s = state.active_s;
   row.finished = state.end.has_value();
   row.verified = state.verified();
+  row.prompt_sha256 = state.start->prompt_sha256;
+  if (state.regrade) row.quarantine = state.regrade->quarantine;
   add_times(row, state);
   add_ratios(row, state);
+  add_counts(row, state);
+  add_spending(row, state);
   return row;
 }
 
@@ -110,33 +152,17 @@ Result<BoardRow> read_row(const fs::path& file) {
   return row_of(state, file);
 }
 
-auto group_of(const BoardRow& row) { return std::tie(row.task, row.variant, row.device_class, row.kind, row.rules); }
-
-bool before(const BoardRow& a, const BoardRow& b) {
-  if (group_of(a) != group_of(b)) return group_of(a) < group_of(b);
-  if (a.us.has_value() != b.us.has_value()) return a.us.has_value();
-  if (a.us != b.us) return *a.us < *b.us;
-  const double share_a = a.floor_share.value_or(0), share_b = b.floor_share.value_or(0);
-  if (share_a != share_b) return share_a > share_b;
-  return std::tie(a.agent, a.run) < std::tie(b.agent, b.run);
-}
-
-bool may_rank(const BoardRow& row) {
-  return row.us && row.finished && row.verified && row.containment != "weak";
-}
-
-// Equal times share a rank.
-void rank(std::vector<BoardRow>& rows) {
-  std::sort(rows.begin(), rows.end(), before);
-  int place = 0;
-  const BoardRow* last = nullptr;  // the last ranked row of this group
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i > 0 && group_of(rows[i - 1]) != group_of(rows[i])) place = 0, last = nullptr;
-    if (!may_rank(rows[i])) continue;
-    ++place;
-    rows[i].rank = last && last->us == rows[i].us ? last->rank : place;
-    last = &rows[i];
+Result<void> take_file(const fs::path& file, std::vector<BoardRow>& runs, std::vector<ExternalEntry>& added) {
+  if (file.extension() == ".json") {
+    const Result<std::vector<ExternalEntry>> entries = read_external(file);
+    if (!entries) return because(entries.error());
+    added.insert(added.end(), entries->begin(), entries->end());
+    return {};
   }
+  Result<BoardRow> row = read_row(file);
+  if (!row) return because(row.error());
+  runs.push_back(std::move(*row));
+  return {};
 }
 
 }  // namespace
@@ -144,6 +170,8 @@ void rank(std::vector<BoardRow>& rows) {
 Result<Board> make_board(const std::vector<fs::path>& paths) {
   Board board;
   std::set<fs::path> seen;
+  std::vector<BoardRow> runs;
+  std::vector<ExternalEntry> added;
   for (const fs::path& path : paths) {
     board.searched.push_back(path.string());
     const Result<std::vector<fs::path>> files = traces_under(path);
@@ -152,12 +180,14 @@ Result<Board> make_board(const std::vector<fs::path>& paths) {
       std::error_code error;
       const fs::path same = fs::weakly_canonical(file, error);
       if (!seen.insert(error ? file : same).second) continue;
-      Result<BoardRow> row = read_row(file);
-      if (row) board.rows.push_back(std::move(*row));
-      else board.skipped.push_back(row.error().message);
+      if (const Result<void> taken = take_file(file, runs, added); !taken) board.skipped.push_back(taken.error().message);
     }
   }
-  rank(board.rows);
+  board.rows = ranked_entries(std::move(runs));
+  for (ExternalEntry& entry : shipped_external())
+    if (std::any_of(board.rows.begin(), board.rows.end(), [&](const BoardRow& row) { return row.task == entry.task; }))
+      board.external.push_back(std::move(entry));
+  for (ExternalEntry& entry : added) board.external.push_back(std::move(entry));
   return board;
 }
 

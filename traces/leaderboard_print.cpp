@@ -1,25 +1,21 @@
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
 #include <set>
 
 #include "traces/leaderboard.h"
+#include "traces/leaderboard_data.h"
+#include "traces/leaderboard_rank.h"
 #include "traces/text.h"
 
 namespace onelaunch::traces {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
 std::string status_of(const BoardRow& row) {
   std::string text = !row.finished ? "unfinished" : row.verified ? "verified" : "unverified";
+  if (!row.quarantine.empty()) text += ", quarantined";
   if (row.containment == "weak") text += ", weak containment";
   return text;
-}
-
-bool same_group(const BoardRow& a, const BoardRow& b) {
-  return a.task == b.task && a.variant == b.variant && a.device_class == b.device_class && a.kind == b.kind &&
-         a.rules == b.rules;
 }
 
 std::string group_title(const BoardRow& row) {
@@ -36,7 +32,7 @@ std::string group_title(const BoardRow& row) {
 std::vector<std::vector<const BoardRow*>> groups_of(const Board& board) {
   std::vector<std::vector<const BoardRow*>> groups;
   for (const BoardRow& row : board.rows) {
-    if (groups.empty() || !same_group(*groups.back().front(), row)) groups.emplace_back();
+    if (groups.empty() || !same_board(*groups.back().front(), row)) groups.emplace_back();
     groups.back().push_back(&row);
   }
   return groups;
@@ -56,36 +52,96 @@ struct Grid {
   std::vector<Align> align;
 };
 
-Cells cells_of(const BoardRow& row, const std::set<std::string>& baselines) {
-  Cells cells{row.rank > 0 ? std::to_string(row.rank) : "-", one_line(row.agent), row.us ? micros(*row.us) : "-",
-              row.floor_share ? percent(*row.floor_share) : "-"};
-  for (const std::string& name : baselines) {
-    const auto over = row.over.find(name);
-    cells.push_back(over == row.over.end() ? "-" : factor(over->second));
+std::string count(const std::optional<std::uint64_t>& n) {
+  if (!n) return "-";
+  if (*n < 10000) return std::to_string(*n);
+  return *n < 10000000 ? fixed(static_cast<double>(*n) / 1e3, 0) + "k" : fixed(static_cast<double>(*n) / 1e6, 1) + "M";
+}
+std::string count(const std::optional<int>& n) { return n ? std::to_string(*n) : "-"; }
+
+// "79.9-80.1" when it is an interval.
+std::string interval(const BoardRow& row) {
+  if (!row.us_low || !row.us_high || *row.us_high <= *row.us_low) return "-";
+  return micros(*row.us_low) + "-" + micros(*row.us_high);
+}
+
+// A column is shown when a row of its board has something to say in it.
+class GridBuilder {
+ public:
+  explicit GridBuilder(const std::vector<const BoardRow*>& group) : group_(group) {
+    grid_.rows.resize(group.size() + 1);
   }
-  cells.insert(cells.end(), {factor_or_dash(row.over_seed), std::to_string(row.kept) + "/" + std::to_string(row.decisions),
-                             fixed(row.time_to_best_s, 1) + " s", fixed(row.active_s, 1) + " s", status_of(row),
-                             one_line(row.run)});
-  return cells;
+  template <class Say>
+  void column(const std::string& name, Align align, const Say& say, bool always = true) {
+    Cells cells;
+    bool any = always;
+    for (const BoardRow* row : group_) {
+      cells.push_back(say(*row));
+      any = any || (cells.back() != "-" && !cells.back().empty());
+    }
+    if (!any) return;
+    grid_.rows[0].push_back(name);
+    grid_.align.push_back(align);
+    for (std::size_t i = 0; i < cells.size(); ++i) grid_.rows[i + 1].push_back(std::move(cells[i]));
+  }
+  Grid take() { return std::move(grid_); }
+
+ private:
+  const std::vector<const BoardRow*>& group_;
+  Grid grid_;
+};
+
+void add_speed_columns(GridBuilder& grid, const std::vector<const BoardRow*>& group) {
+  grid.column("us/token", Align::right, [](const BoardRow& row) { return row.us ? micros(*row.us) : "-"; });
+  grid.column("interval", Align::right, interval, false);
+  grid.column("tok/s", Align::right, [](const BoardRow& row) { return row.us && *row.us > 0 ? fixed(1e6 / *row.us, 0) : "-"; });
+  grid.column("of floor", Align::right, [](const BoardRow& row) { return row.floor_share ? percent(*row.floor_share) : "-"; });
+  for (const std::string& name : baselines_of(group))
+    grid.column("x " + one_line(name), Align::right, [&](const BoardRow& row) {
+      const auto over = row.over.find(name);
+      return over == row.over.end() ? "-" : factor(over->second);
+    });
+  grid.column("x seed", Align::right, [](const BoardRow& row) { return factor_or_dash(row.over_seed); });
+  grid.column("launches", Align::right, [](const BoardRow& row) { return count(row.launches); }, false);
+  grid.column("barriers", Align::right, [](const BoardRow& row) { return count(row.barriers); }, false);
 }
 
 Grid grid_of(const std::vector<const BoardRow*>& group) {
-  const std::set<std::string> baselines = baselines_of(group);
+  GridBuilder grid(group);
+  const auto several = std::any_of(group.begin(), group.end(), [](const BoardRow* row) { return row->runs > 1; });
+  grid.column("#", Align::right, [](const BoardRow& row) { return row.rank > 0 ? std::to_string(row.rank) : "-"; });
+  grid.column("agent", Align::left, [](const BoardRow& row) { return one_line(row.agent); });
+  grid.column("model", Align::left, [](const BoardRow& row) { return one_line(row.model); }, false);
+  add_speed_columns(grid, group);
+  grid.column("kept", Align::right, [](const BoardRow& row) { return std::to_string(row.kept) + "/" + std::to_string(row.decisions); });
+  grid.column("to best", Align::right, [](const BoardRow& row) { return fixed(row.time_to_best_s, 1) + " s"; });
+  grid.column("active", Align::right, [](const BoardRow& row) { return fixed(row.active_s, 1) + " s"; });
+  grid.column("tokens in", Align::right, [](const BoardRow& row) { return count(row.input_tokens); }, false);
+  grid.column("out", Align::right, [](const BoardRow& row) { return count(row.output_tokens); }, false);
+  grid.column("cost", Align::right, [](const BoardRow& row) { return row.cost_usd ? "$" + fixed(*row.cost_usd, 2) : "-"; }, false);
+  if (several)
+    grid.column("runs", Align::right, [](const BoardRow& row) { return std::to_string(row.runs_verified) + " of " + std::to_string(row.runs); });
+  grid.column("status", Align::left, status_of);
+  grid.column("run", Align::left, [](const BoardRow& row) { return one_line(row.run); });
+  return grid.take();
+}
+
+constexpr const char* kExternalTitle = "Published elsewhere: cited, not ranked";
+
+Grid external_grid(const std::vector<ExternalEntry>& entries) {
   Grid grid;
-  Cells heading{"#", "agent", "us/token", "of floor"};
-  grid.align = {Align::right, Align::left, Align::right, Align::right};
-  for (const std::string& name : baselines) {
-    heading.push_back("x " + one_line(name));
-    grid.align.push_back(Align::right);
+  grid.rows.push_back({"agent", "task", "device", "x", "over", "by context", "launches", "barriers", "time", "tokens out", "source"});
+  grid.align = {Align::left, Align::left, Align::left, Align::right, Align::left, Align::left,
+                Align::right, Align::right, Align::right, Align::right, Align::left};
+  for (const ExternalEntry& entry : entries) {
+    std::string contexts;
+    for (const auto& [context, over] : entry.over_by_context)
+      contexts += (contexts.empty() ? "" : ", ") + std::to_string(context) + ": " + factor(over);
+    grid.rows.push_back({one_line(entry.agent), one_line(entry.task), one_line(entry.device), factor_or_dash(entry.over),
+                         one_line(entry.baseline), contexts.empty() ? "-" : contexts, count(entry.launches),
+                         count(entry.barriers), entry.active_s ? fixed(*entry.active_s / 3600, 1) + " h" : "-",
+                         count(entry.output_tokens), one_line(entry.citation + (entry.url.empty() ? "" : " " + entry.url))});
   }
-  for (const char* name : {"x seed", "kept", "to best", "active"}) {
-    heading.emplace_back(name);
-    grid.align.push_back(Align::right);
-  }
-  heading.insert(heading.end(), {"status", "run"});
-  grid.align.insert(grid.align.end(), {Align::left, Align::left});
-  grid.rows.push_back(std::move(heading));
-  for (const BoardRow* row : group) grid.rows.push_back(cells_of(*row, baselines));
   return grid;
 }
 
@@ -108,6 +164,10 @@ std::string print_table(const Board& board) {
     text += (text.empty() ? "" : "\n") + group_title(*group.front()) + "\n" + columns(grid.rows, grid.align);
   }
   if (board.rows.empty()) text = nothing_found(board);
+  if (!board.external.empty()) {
+    const Grid grid = external_grid(board.external);
+    text += std::string("\n") + kExternalTitle + "\n" + columns(grid.rows, grid.align);
+  }
   return text + skipped_lines(board);
 }
 
@@ -120,100 +180,29 @@ std::string md_cell(const std::string& text) {
   return cell;
 }
 
+std::string md_table(const Grid& grid) {
+  std::string text;
+  for (std::size_t r = 0; r < grid.rows.size(); ++r) {
+    text += "|";
+    for (const std::string& cell : grid.rows[r]) text += " " + md_cell(cell) + " |";
+    text += "\n";
+    if (r > 0) continue;
+    text += "|";
+    for (const Align align : grid.align) text += align == Align::left ? " --- |" : " ---: |";
+    text += "\n";
+  }
+  return text;
+}
+
 std::string print_md(const Board& board) {
   std::string text;
-  for (const auto& group : groups_of(board)) {
-    const Grid grid = grid_of(group);
-    text += (text.empty() ? "### " : "\n### ") + md_cell(group_title(*group.front())) + "\n\n";
-    for (std::size_t r = 0; r < grid.rows.size(); ++r) {
-      text += "|";
-      for (const std::string& cell : grid.rows[r]) text += " " + md_cell(cell) + " |";
-      text += "\n";
-      if (r > 0) continue;
-      text += "|";
-      for (const Align align : grid.align) text += align == Align::left ? " --- |" : " ---: |";
-      text += "\n";
-    }
-  }
+  for (const auto& group : groups_of(board))
+    text += (text.empty() ? "### " : "\n### ") + md_cell(group_title(*group.front())) + "\n\n" + md_table(grid_of(group));
   if (board.rows.empty()) text = md_cell(nothing_found(board));
+  if (!board.external.empty())
+    text += std::string("\n### ") + kExternalTitle + "\n\n" + md_table(external_grid(board.external));
   if (!board.skipped.empty()) text += "\n" + md_cell(skipped_lines(board));
   return text;
-}
-
-// RFC 4180; a leading character that a spreadsheet would run as a formula gets an apostrophe.
-std::string csv_cell(std::string text) {
-  if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos) text.insert(0, "'");
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string cell = "\"";
-  for (const char c : text) {
-    if (c == '"') cell += '"';
-    cell += c;
-  }
-  return cell + "\"";
-}
-
-std::string number(const std::optional<double>& value) { return value ? Json(*value).dump() : ""; }
-
-template <class T>
-std::string pairs(const std::map<T, double>& values) {
-  std::string text;
-  for (const auto& [key, value] : values) {
-    if (!text.empty()) text += ";";
-    if constexpr (std::is_arithmetic_v<T>) text += std::to_string(key);
-    else text += key;
-    text += "=" + number(value);
-  }
-  return text;
-}
-
-std::string print_csv(const Board& board) {
-  std::string text =
-      "task,variant,device_class,kind,rules,rank,agent,us,floor_share,baseline,over_baseline,over,over_seed,"
-      "us_by_context,kept,decisions,time_to_best_s,active_s,finished,verified,containment,harness_version,run\r\n";
-  for (const BoardRow& row : board.rows) {
-    const Cells names{row.task, row.variant, row.device_class, row.kind, row.rules};
-    for (const std::string& cell : names) text += csv_cell(cell) + ",";
-    text += (row.rank > 0 ? std::to_string(row.rank) : "") + "," + csv_cell(row.agent) + "," + number(row.us) + "," +
-            number(row.floor_share) + "," + csv_cell(row.baseline) + "," + number(row.over_baseline) + "," +
-            csv_cell(pairs(row.over)) + "," + number(row.over_seed) + "," + pairs(row.us_by_context) + "," +
-            std::to_string(row.kept) + "," + std::to_string(row.decisions) + "," + number(row.time_to_best_s) + "," +
-            number(row.active_s) + "," + (row.finished ? "true" : "false") + "," + (row.verified ? "true" : "false") +
-            "," + csv_cell(row.containment) + "," + csv_cell(row.harness_version) + "," + csv_cell(row.run) + "\r\n";
-  }
-  return text;
-}
-
-Json json_of(const BoardRow& row) {
-  Json json = {{"task", row.task}, {"variant", row.variant}, {"device_class", row.device_class},
-               {"kind", row.kind}, {"rules", row.rules},     {"agent", row.agent}};
-  json["rank"] = row.rank > 0 ? Json(row.rank) : Json();
-  const auto put = [&](const char* name, const std::optional<double>& value) { json[name] = value ? Json(*value) : Json(); };
-  put("us", row.us);
-  put("floor_share", row.floor_share);
-  json["baseline"] = row.baseline;
-  put("over_baseline", row.over_baseline);
-  json["over"] = row.over;
-  put("over_seed", row.over_seed);
-  json["us_by_context"] = Json::object();
-  for (const auto& [context, us] : row.us_by_context) json["us_by_context"][std::to_string(context)] = us;
-  json["kept"] = row.kept;
-  json["decisions"] = row.decisions;
-  json["time_to_best_s"] = row.time_to_best_s;
-  json["active_s"] = row.active_s;
-  json["finished"] = row.finished;
-  json["verified"] = row.verified;
-  json["containment"] = row.containment;
-  json["harness_version"] = row.harness_version;
-  json["run"] = row.run;
-  return json;
-}
-
-std::string print_json(const Board& board) {
-  Json json = {{"format", "onelaunch.board/1"}, {"rows", Json::array()}};
-  for (const BoardRow& row : board.rows) json["rows"].push_back(json_of(row));
-  json["skipped"] = board.skipped;
-  json["searched"] = board.searched;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

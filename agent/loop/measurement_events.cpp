@@ -51,6 +51,7 @@ traces::Measurement primary_event(const std::string& id, const sandbox::Measurem
   event.us_high = time.us_high;
   event.n = time.n;
   event.raw = time.raw_us;
+  if (time.barriers > 0) event.barriers = static_cast<int>(time.barriers);
   for (const sandbox::PhaseTime& phase : time.phases)
     event.phases.push_back({.name = phase.name,
                             .bound = phase.bound,

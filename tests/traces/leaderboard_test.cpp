@@ -137,8 +137,8 @@ TEST_F(LeaderboardTest, TableShowsRankTimeFloorBaselineAndSeed) {
   add("a", {});
   const std::vector<std::string> lines = lines_of(print_board(board(), BoardFormat::table));
   ASSERT_EQ(lines.size(), 4u);
-  EXPECT_THAT(lines[1], testing::MatchesRegex("#  agent +us/token +of floor +x eager +x seed +kept +to best +active +status +run"));
-  EXPECT_THAT(lines[3], testing::MatchesRegex("1  tuner +80.00 +25.0 % +10.0x +1.250x +1/3 .* verified .*"));
+  EXPECT_THAT(lines[1], testing::MatchesRegex("#  agent +us/token +tok/s +of floor +x eager +x seed +kept +to best +active +status +run"));
+  EXPECT_THAT(lines[3], testing::MatchesRegex("1  tuner +80.00 +12500 +25.0 % +10.0x +1.250x +1/3 .* verified .*"));
 }
 
 TEST_F(LeaderboardTest, MarkdownEscapesWhatWouldBreakTheTable) {
@@ -175,6 +175,120 @@ TEST_F(LeaderboardTest, JsonHoldsNumbersAndNullWhereThereIsNone) {
   EXPECT_NEAR(json["rows"][0]["over"]["eager"].get<double>(), 10, 1e-9);
   EXPECT_TRUE(json["rows"][1]["rank"].is_null());
   EXPECT_EQ(json["rows"][1]["verified"], false);
+}
+
+TEST_F(LeaderboardTest, RunsOfOneEntryShareARowThatSaysHowManyWereVerified) {
+  add("a", {.agent = "same", .best_us = 90});
+  add("b", {.agent = "same", .best_us = 80});
+  add("c", {.agent = "same", .best_us = 70, .finished = false, .regraded = false});
+  add("d", {.agent = "other", .best_us = 85});
+  const Board all = board();
+  ASSERT_EQ(all.rows.size(), 2u);
+  EXPECT_EQ(all.rows[0].us, 80) << "the best verified run speaks, not the faster one that nobody checked";
+  EXPECT_EQ(all.rows[0].runs, 3);
+  EXPECT_EQ(all.rows[0].runs_verified, 2);
+  EXPECT_EQ(all.rows[0].other_runs, (std::vector<std::string>{(folder_ / "a").string(), (folder_ / "c").string()}));
+  EXPECT_THAT(print_board(all, BoardFormat::table), HasSubstr("2 of 3"));
+}
+
+// A session whose re-grade found these times, with intervals this wide to each side.
+std::vector<Event> with_interval(const SessionShape& shape, double half) {
+  std::vector<Event> events = small_session(shape, some_hash('1'), some_hash('2'));
+  for (Event& event : events)
+    if (auto* regrade = std::get_if<Regrade>(&event))
+      for (ContextTime& time : regrade->times) time.us_low = time.us_median - half, time.us_high = time.us_median + half;
+  return events;
+}
+
+TEST_F(LeaderboardTest, OverlappingIntervalsTieButTiesDoNotChain) {
+  write_run("a", with_interval({.agent = "a", .kind = "measured", .best_us = 80}, 1));
+  write_run("b", with_interval({.agent = "b", .kind = "measured", .best_us = 81.5}, 1));
+  write_run("c", with_interval({.agent = "c", .kind = "measured", .best_us = 83}, 1));
+  const Board all = board();
+  EXPECT_NEAR(all.rows[0].us_low.value(), 79, 1e-9);
+  EXPECT_NEAR(all.rows[0].us_high.value(), 81, 1e-9);
+  EXPECT_EQ(all.rows[1].rank, 1) << "80.5 is below 81";
+  EXPECT_EQ(all.rows[2].rank, 3) << "it overlaps with the second, not with the leader";
+  EXPECT_THAT(print_board(all, BoardFormat::table), HasSubstr("79.00-81.00"));
+}
+
+TEST_F(LeaderboardTest, CountsWhatTheModelTookAndSaysNothingWhereNothingWasTold) {
+  std::vector<Event> events = small_session({.agent = "paid"}, some_hash('1'), some_hash('2'));
+  const ModelResponse response{.provider = "p", .model = "m-1", .turn = 1, .input_tokens = 100, .output_tokens = 20, .cost_usd = 0.5};
+  events.insert(events.end() - 1, {Event(response), Event(response)});
+  write_run("a", events);
+  add("b", {.agent = "free", .best_us = 90});
+  const Board all = board();
+  EXPECT_EQ(all.rows[0].model, "m-1");
+  EXPECT_EQ(all.rows[0].output_tokens, 40u);
+  EXPECT_EQ(all.rows[0].cost_usd, 1.0);
+  EXPECT_FALSE(all.rows[1].output_tokens || all.rows[1].cost_usd);
+  EXPECT_THAT(print_board(all, BoardFormat::table), HasSubstr("$1.00"));
+}
+
+TEST_F(LeaderboardTest, ShowsCountedLaunchesAndBarriers) {
+  std::vector<Event> events = small_session({}, some_hash('1'), some_hash('2'));
+  for (Event& event : events)
+    if (auto* time = std::get_if<Measurement>(&event); time && time->candidate == "c2") time->launches = 1, time->barriers = 14;
+  write_run("a", events);
+  const BoardRow row = board().rows.at(0);
+  EXPECT_EQ(row.launches, 1);
+  EXPECT_EQ(row.barriers, 14);
+}
+
+TEST_F(LeaderboardTest, MarksWhatIsQuarantined) {
+  std::vector<Event> events = small_session({}, some_hash('1'), some_hash('2'));
+  for (Event& event : events)
+    if (auto* regrade = std::get_if<Regrade>(&event)) regrade->quarantine = "below the floor";
+  write_run("a", events);
+  EXPECT_EQ(board().rows.at(0).rank, 0);
+  EXPECT_THAT(print_board(board(), BoardFormat::table), HasSubstr("unverified, quarantined"));
+}
+
+constexpr const char* kExternal = R"({"format":"onelaunch.external/1","entries":[{"agent":"theirs","task":"t","device":"d",
+  "baseline":"b","over":12.5,"over_by_context":{"96":12},"launches":1,"citation":"a paper, 2026"}]})";
+
+TEST_F(LeaderboardTest, ShowsAddedExternalEntriesWithoutRank) {
+  add("a", {});
+  put(folder_ / "mine.external.json", kExternal);
+  const Board all = board();
+  ASSERT_EQ(all.external.size(), 1u) << "what is shipped is about another task";
+  EXPECT_EQ(all.rows.size(), 1u);
+  for (const BoardFormat format : {BoardFormat::table, BoardFormat::md}) {
+    EXPECT_THAT(print_board(all, format), HasSubstr("cited, not ranked"));
+    EXPECT_THAT(print_board(all, format), HasSubstr("a paper, 2026"));
+  }
+  EXPECT_EQ(nlohmann::json::parse(print_board(all, BoardFormat::json))["external"][0]["over_by_context"]["96"], 12);
+}
+
+TEST_F(LeaderboardTest, ShipsWhatWasPublishedForATaskOnTheBoard) {
+  const std::vector<ExternalEntry> shipped = shipped_external();
+  ASSERT_EQ(shipped.size(), 4u);
+  EXPECT_EQ(shipped[0].over, 18.71);
+  EXPECT_EQ(shipped[0].over_by_context.at(16384), 19.5);
+  EXPECT_EQ(shipped[0].barriers, 14);
+  add("a", {.task = shipped[0].task});
+  EXPECT_EQ(board().external.size(), 4u);
+}
+
+TEST_F(LeaderboardTest, SaysWhatIsWrongInAnExternalFile) {
+  const auto problem = [](const std::string& text) { return parse_external(text, "f").error().message; };
+  EXPECT_THAT(problem("{"), HasSubstr("f: not JSON"));
+  EXPECT_THAT(problem("{}"), HasSubstr("onelaunch.external/1"));
+  std::string text = kExternal;
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    return problem(changed);
+  };
+  EXPECT_THAT(with("\"citation\"", "\"cite\""), HasSubstr("entry 1: `citation` is missing"));
+  EXPECT_THAT(with("12.5", "-1"), HasSubstr("`over` is no number"));
+  EXPECT_THAT(with("\"launches\":1", "\"launches\":1.5"), HasSubstr("`launches` is no count"));
+  EXPECT_THAT(with("\"96\"", "\"x\""), HasSubstr("maps contexts to numbers"));
+  EXPECT_THAT(with("\"launches\"", "\"launhces\""), HasSubstr("`launhces` is no field"));
+  EXPECT_THAT(with("a paper, 2026\"", "p\",\"url\":\"javascript:x\""), HasSubstr("no web address"));
+  put(folder_ / "bad.external.json", "{");
+  EXPECT_EQ(board().skipped.size(), 1u);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void add_candidate_events(std::vector<Event>& events, const std::string& blob) {
                                .launches = 1, .sm_clock_mhz = 1980, .power_w = 512.5, .temperature_c = -4.5,
                                .throttle = "power", .sm_clock_mhz_high = 1995, .memory_clock_mhz = 3201, .strict_us = 80.75,
                                .token_loop_us = 79.5, .wall_us = 90, .enqueue_us = 3.5, .cold_l2_us = 84, .worker = 1,
-                               .against = "c3", .raw_against = {82, 81.5}, .discarded = 3});
+                               .against = "c3", .raw_against = {82, 81.5}, .discarded = 3, .barriers = 14});
   events.push_back(Decision{.candidate = "c17", .verdict = "quarantine", .outcome = "wrong_answer", .us = 80.5,
                             .ratio = 1.01, .low = 1.005, .high = 1.015, .n = 5, .incumbent = "c3", .reason = "too fast",
                             .workers = 5, .discarded = 2, .screen_ratio = 1.02, .screen_low = 1.01, .screen_high = 1.03,
@@ -96,7 +96,7 @@ std::vector<Event> full_events(const std::string& blob) {
                                 .task_sha256 = some_hash('c'), .agent = "tuner", .device = "emu", .target = "sm_90a",
                                 .wall_s = 10800, .reserve_s = 540, .min_gain = 0.003, .budget_usd = 12.5,
                                 .budget_tokens = 1000000, .session_seed = 42, .containment = "landlock", .rules = "rules/1",
-                                .error_rate = 0.05});
+                                .error_rate = 0.05, .prompt_sha256 = some_hash('d')});
   events.push_back(DeviceSeen{.kind = "cuda", .name = "NVIDIA H200", .uuid = "GPU-1", .target = "sm_90a",
                               .nvrtc_version = "12.4", .sms = 132, .driver_version = "570.1"});
   events.push_back(Ceilings{.stream_tb_s = 4.71, .grid_barrier_us = 1.5, .launch_us = 3.25, .modelled = false,

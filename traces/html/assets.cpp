@@ -23,6 +23,7 @@ ONELAUNCH_EMBED(board_script, ONELAUNCH_ASSETS "/board.js");
 ONELAUNCH_EMBED(session_script, ONELAUNCH_ASSETS "/session.js");
 ONELAUNCH_EMBED(charts_script, ONELAUNCH_ASSETS "/session_charts.js");
 ONELAUNCH_EMBED(source_script, ONELAUNCH_ASSETS "/source.js");
+ONELAUNCH_EMBED(external, ONELAUNCH_EXTERNAL);
 ONELAUNCH_EMBED(chart, ONELAUNCH_CHART_JS);
 ONELAUNCH_EMBED(highlight, ONELAUNCH_HIGHLIGHT_JS);
 
@@ -37,6 +38,7 @@ std::string_view between(const char* begin, const char* end) {
 
 std::string_view board_page() { return between(onelaunch_asset_board, onelaunch_asset_board_end); }
 std::string_view session_page() { return between(onelaunch_asset_session, onelaunch_asset_session_end); }
+std::string_view shipped_external_file() { return between(onelaunch_asset_external, onelaunch_asset_external_end); }
 
 Asset asset(int index) {
   const std::array<Asset, kAssets> all = {{

@@ -13,6 +13,8 @@ struct Asset {
 std::string_view board_page();    // HTML with the places @TITLE@ and @DATA@
 std::string_view session_page();  // HTML with the places @TITLE@, @DATA@ and @BOARD@
 
+std::string_view shipped_external_file();  // of format onelaunch.external/1
+
 // report.css, our scripts and the two libraries.
 inline constexpr int kAssets = 8;
 Asset asset(int index);

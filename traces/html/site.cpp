@@ -130,13 +130,19 @@ Result<std::map<std::string, std::string>> write_sessions(const std::vector<std:
 Result<void> write_board_site(const Board& board, const fs::path& folder) {
   if (const auto written = write_assets(folder); !written) return written;
   std::vector<std::string> runs;
-  for (const BoardRow& row : board.rows) runs.push_back(row.run);
+  for (const BoardRow& row : board.rows) {
+    runs.push_back(row.run);
+    runs.insert(runs.end(), row.other_runs.begin(), row.other_runs.end());
+  }
   const auto pages = write_sessions(runs, folder);
   if (!pages) return because(pages.error());
   Json json = Json::parse(print_board(board, BoardFormat::json), nullptr, false);
   if (json.is_discarded()) return fail(Error::Kind::internal, "the board is no JSON");
-  for (Json& row : json["rows"])
+  for (Json& row : json["rows"]) {
     if (const auto page = pages->find(row["run"].get<std::string>()); page != pages->end()) row["page"] = page->second;
+    for (const Json& run : row["other_runs"])
+      if (const auto page = pages->find(run.get<std::string>()); page != pages->end()) row["other_pages"].push_back(page->second);
+  }
   const std::string data = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return write_file(folder / "index.html", filled(board_page(), {{"TITLE", "onelaunch leaderboard"}, {"DATA", script_text(data)}}));
 }

@@ -105,7 +105,8 @@ function boardColumns(list) {
       title: "verified of all",
       n: true,
       of: (r) => r.runs,
-      cell: (r) => r.runs_verified + " of " + r.runs,
+      cell: (r) => cell(r.runs_verified + " of " + r.runs,
+        ...(r.other_pages || []).map((page, i) => make("small", {}, make("a", {href: page}, "run " + (i + 2))))),
     },
     {name: "Status", of: (r) => status(r).textContent, cell: status},
     {
