@@ -68,7 +68,7 @@ std::optional<std::string> derive(const Derivation& derivation, std::string sour
   return source;
 }
 
-// Each costs a step of the seed, which is too much where a step takes an emulator minutes.
+// Each costs a step of the seed, which is too much on an emulator where the weights are large.
 constexpr std::size_t kDerivedWeightBytes = std::size_t{256} << 20;
 
 void add_derived(const tasks::Task& task, std::vector<ControlKernel>& controls) {
