@@ -21,6 +21,8 @@ class LineSource {
   enum class Got { line, torn, end };
   // line: text() is the next whole line; torn: text() is what follows the last newline; end: nothing is left.
   Result<Got> next();
+  // After torn or end, next() looks again for what has been written since; a torn text may be put back before.
+  void put_back_torn() { begin_ -= text_.size(); }
   // Without the newline; at least LineParser::padding() readable bytes follow. Valid until next().
   std::string_view text() const { return text_; }
   std::uint64_t number() const { return number_; }              // of this line, from 1

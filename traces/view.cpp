@@ -1,6 +1,8 @@
 #include "traces/view.h"
 
 #include "traces/attempt_text.h"
+#include "traces/event_json.h"
+#include "traces/line_source.h"
 #include "traces/reader.h"
 #include "traces/source_diff.h"
 #include "traces/text.h"
@@ -41,6 +43,11 @@ class Timeline {
  private:
   const char* paint(const char* code) const { return options_.color ? code : ""; }
 
+  bool wanted(const Decision& decision) const {
+    if (options_.only == "reject") return decision.outcome != "passed";
+    return options_.only.empty() || options_.only == decision.verdict;
+  }
+
   void head() {
     if (head_shown_) return;
     head_shown_ = true;
@@ -77,7 +84,7 @@ class Timeline {
     if (!attempt) return;
     shown_.resize(state_.attempts.size(), false);
     shown_[state_.attempt_of.at(decision.candidate)] = true;
-    if (!options_.only.empty() && options_.only != decision.verdict) return;
+    if (!wanted(decision)) return;
     head();
     const Attempt* parent = state_.find(attempt->candidate.parent);
     const bool keep = decision.verdict == "keep";
@@ -149,6 +156,37 @@ Result<void> print_timeline(const std::filesystem::path& run, const ViewOptions&
   if (!summary) return because(summary.error());
   if (summary->events == 0) return invalid(file.string() + " holds no events yet");
   timeline.finish(*summary);
+  return {};
+}
+
+Result<void> follow_timeline(const std::filesystem::path& run, const ViewOptions& options, std::ostream& out,
+                             const std::function<bool()>& wait) {
+  const std::filesystem::path file = trace_file(run);
+  Result<LineSource> source = LineSource::open(file);
+  if (!source) return because(source.error());
+  Timeline timeline(file.has_parent_path() ? file.parent_path() : ".", options, out);
+  LineParser parser;
+  ReadSummary summary;
+  for (bool ended = false; !ended;) {
+    const Result<LineSource::Got> got = source->next();
+    if (!got) return because(got.error(), file.string());
+    if (*got == LineSource::Got::line) {
+      const Result<ParsedLine> parsed = parser.parse(source->text());
+      if (!parsed) return because(parsed.error(), file.string() + ": line " + std::to_string(source->number()));
+      if (!parsed->known) continue;
+      timeline.take(parsed->record);
+      ++summary.events;
+      ended = std::holds_alternative<SessionEnd>(parsed->record.event);
+      continue;
+    }
+    if (*got == LineSource::Got::torn) source->put_back_torn();
+    out.flush();
+    if (wait()) continue;
+    summary.torn_last_line = *got == LineSource::Got::torn;
+    break;
+  }
+  if (summary.events == 0) return invalid(file.string() + " holds no events yet");
+  timeline.finish(summary);
   return {};
 }
 

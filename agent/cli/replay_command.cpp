@@ -1,12 +1,19 @@
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "agent/cli/commands.h"
 #include "agent/cli/exit_code.h"
 #include "traces/html/site.h"
+#include "traces/reader.h"
 #include "traces/view.h"
 
 namespace onelaunch::cli {
@@ -14,9 +21,30 @@ namespace {
 
 struct ReplayOptions {
   std::string run;
-  bool view = false, diff = false;
+  bool view = false, diff = false, follow = false;
   std::string only, html;
 };
+
+// The process that last wrote the run, from its lock file; 0 when that does not say.
+pid_t writer_of(const std::filesystem::path& run) {
+  pid_t pid = 0;
+  std::ifstream(traces::trace_file(run).parent_path() / "writer.lock") >> pid;
+  return pid > 0 ? pid : 0;
+}
+
+// Half a second at a time; over when the writer has been gone for a whole turn.
+std::function<bool()> wait_for(const std::string& run) {
+  return [run, gone = false]() mutable {
+    if (gone) {
+      std::cout << "nobody writes this session any more\n";
+      return false;
+    }
+    const pid_t writer = writer_of(run);
+    gone = writer > 0 && ::kill(writer, 0) != 0 && errno == ESRCH;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return true;
+  };
+}
 
 int replay(const ReplayOptions& options) {
   if (!options.html.empty()) {
@@ -26,7 +54,8 @@ int replay(const ReplayOptions& options) {
     if (!options.view) return kOk;
   }
   const traces::ViewOptions view{.color = ::isatty(STDOUT_FILENO) == 1, .diff = options.diff, .only = options.only};
-  const Result<void> printed = traces::print_timeline(options.run, view, std::cout);
+  const Result<void> printed = options.follow ? traces::follow_timeline(options.run, view, std::cout, wait_for(options.run))
+                                              : traces::print_timeline(options.run, view, std::cout);
   return printed ? kOk : report(printed.error());
 }
 
@@ -38,8 +67,9 @@ void add_replay_command(CLI::App& app, int& exit_code) {
   command->add_option("RUN", options->run, "Run directory or its events.jsonl")->required();
   command->add_flag("--view", options->view, "Print the timeline (what replay does when nothing else is asked)");
   command->add_flag("--diff", options->diff, "With the source diff of each kept candidate to its parent");
-  command->add_option("--only", options->only, "Only candidates with this verdict: keep, revert, reject, quarantine")
+  command->add_option("--only", options->only, "Only candidates that were kept, reverted, rejected (failed a gate) or quarantined")
       ->check(CLI::IsMember({"keep", "revert", "reject", "quarantine"}));
+  command->add_flag("--follow", options->follow, "Go on with a session that is running, until it ends");
   command->add_option("--html", options->html, "Write a static page of the session into this folder");
   command->footer(
       "Example:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep");

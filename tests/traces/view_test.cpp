@@ -136,5 +136,49 @@ TEST_F(ViewTest, SaysThatTheLastLineIsTornOrThatThereIsNothing) {
   EXPECT_THAT(view(folder_ / "none"), HasSubstr("cannot open"));
 }
 
+TEST_F(ViewTest, ShowsOnlyWhatFailedWhenAskedForRejects) {
+  const std::string text = view(session(), {.only = "reject"});
+  EXPECT_THAT(line_of(text, "c1"), HasSubstr("wrong_answer"));
+  EXPECT_THAT(line_of(text, "c3"), HasSubstr("no line of c3"));
+}
+
+// Everything up to the wait appears before it, everything after it once it is written, torn lines never.
+TEST_F(ViewTest, FollowsASessionUntilItsEnd) {
+  const std::filesystem::path run = session();
+  const std::vector<std::string> lines = lines_of(content_of(run / "events.jsonl"));
+  const std::filesystem::path live = folder_ / "live";
+  std::filesystem::create_directory(live);
+  std::size_t shown = 12, waits = 0;
+  const auto publish = [&](bool torn) {
+    const std::string text = joined({lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(shown)});
+    put(live / "events.jsonl", text + (torn ? lines[shown].substr(0, 20) : ""));
+  };
+  publish(true);
+  damages_traces_ = true;
+  std::ostringstream out;
+  std::string first;
+  const Result<void> done = follow_timeline(live, {}, out, [&] {
+    if (++waits == 1) first = out.str();
+    EXPECT_LE(waits, lines.size());
+    shown = std::min(shown + 7, lines.size());
+    publish(shown < lines.size());
+    return true;
+  });
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_THAT(first, HasSubstr("c0"));
+  EXPECT_THAT(first, Not(HasSubstr("c3")));
+  std::string whole = out.str(), expected = view(run);
+  EXPECT_EQ(lines_of(whole).at(5), lines_of(expected).at(5));
+  EXPECT_THAT(line_of(whole, "c3"), HasSubstr("slower"));
+  EXPECT_GT(waits, 2u);
+}
+
+TEST_F(ViewTest, FollowingEndsWhenNothingMoreWillCome) {
+  const std::filesystem::path run = session({.finished = false, .regraded = false});
+  std::ostringstream out;
+  EXPECT_TRUE(follow_timeline(run, {}, out, [] { return false; }));
+  EXPECT_EQ(out.str(), view(run));
+}
+
 }  // namespace
 }  // namespace onelaunch::traces
