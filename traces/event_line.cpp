@@ -88,7 +88,7 @@ struct Liner {
   }
   std::string operator()(const Decision& e) const {
     return e.verdict + " (" + e.outcome + ")" + (e.us ? ", " + us(*e.us) : "") +
-           (e.ratio ? ", " + factor(*e.ratio) + " of " + e.incumbent : "") + (e.reason.empty() ? "" : "; " + e.reason);
+           (e.ratio ? ", " + factor(*e.ratio) + (e.incumbent.empty() ? "" : " of " + e.incumbent) : "") + (e.reason.empty() ? "" : "; " + e.reason);
   }
   std::string operator()(const Checkpoint& e) const { return "best is " + e.candidate + ", " + us(e.us); }
   std::string operator()(const Profile& e) const {

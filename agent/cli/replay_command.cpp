@@ -12,6 +12,8 @@
 
 #include "agent/cli/commands.h"
 #include "agent/cli/exit_code.h"
+#include "traces/foreign/export.h"
+#include "traces/foreign/transcript.h"
 #include "traces/html/site.h"
 #include "traces/reader.h"
 #include "traces/view.h"
@@ -23,6 +25,7 @@ struct ReplayOptions {
   std::string run;
   bool view = false, diff = false, follow = false;
   std::string only, html;
+  std::vector<std::string> exported;  // format, file
 };
 
 // The process that last wrote the run, from its lock file; 0 when that does not say.
@@ -46,7 +49,38 @@ std::function<bool()> wait_for(const std::string& run) {
   };
 }
 
+Result<void> export_session(const ReplayOptions& options) {
+  const std::string &format = options.exported.at(0), &file = options.exported.at(1);
+  if (format != "atif" && format != "otel") return invalid("--export writes atif or otel, not " + format);
+  const Result<traces::Transcript> transcript = traces::looks_foreign(options.run) ? traces::read_transcript(options.run)
+                                                                                   : traces::transcript_of_trace(options.run);
+  if (!transcript) return because(transcript.error());
+  const std::string text = format == "atif" ? traces::print_atif(*transcript) : traces::print_otel(*transcript);
+  if (file == "-") {
+    std::cout << text;
+    return {};
+  }
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) return unavailable("cannot write " + file);
+  std::cout << "wrote " << file << "\n";
+  return {};
+}
+
+int replay_transcript(const ReplayOptions& options) {
+  const Result<traces::Transcript> transcript = traces::read_transcript(options.run);
+  if (!transcript) return report(transcript.error());
+  traces::print_transcript(*transcript, {.color = ::isatty(STDOUT_FILENO) == 1}, std::cout);
+  return kOk;
+}
+
 int replay(const ReplayOptions& options) {
+  if (!options.exported.empty()) {
+    const Result<void> done = export_session(options);
+    return done ? kOk : report(done.error());
+  }
+  if (traces::looks_foreign(options.run)) return replay_transcript(options);
   if (!options.html.empty()) {
     const Result<void> written = traces::write_session_site(options.run, options.html);
     if (!written) return report(written.error());
@@ -64,15 +98,22 @@ int replay(const ReplayOptions& options) {
 void add_replay_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand("replay", "Show what a recorded session did. Needs no GPU.");
-  command->add_option("RUN", options->run, "Run directory or its events.jsonl")->required();
+  command->add_option("RUN", options->run, "Run directory, its events.jsonl, or another program's transcript")->required();
   command->add_flag("--view", options->view, "Print the timeline (what replay does when nothing else is asked)");
   command->add_flag("--diff", options->diff, "With the source diff of each kept candidate to its parent");
   command->add_option("--only", options->only, "Only candidates that were kept, reverted, rejected (failed a gate) or quarantined")
       ->check(CLI::IsMember({"keep", "revert", "reject", "quarantine"}));
+  command->add_option("--export", options->exported, "Write it as `atif` or `otel` (OpenTelemetry GenAI) into a file; - prints")
+      ->expected(2)
+      ->type_name("FORMAT FILE");
   command->add_flag("--follow", options->follow, "Go on with a session that is running, until it ends");
   command->add_option("--html", options->html, "Write a static page of the session into this folder");
   command->footer(
-      "Example:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep");
+      "Examples:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep\n"
+      "  onelaunch replay traces/runs/my-run --html report\n"
+      "  onelaunch replay transcript.jsonl --export atif trajectory.json\n"
+      "Transcripts of Claude Code, Codex, OpenCode, Gemini CLI, SWE-agent, mini-swe-agent and KernelBench-Mega run\n"
+      "folders are recognised by their content.");
   command->callback([options, &exit_code] { exit_code = replay(*options); });
 }
 
