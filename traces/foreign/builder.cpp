@@ -72,7 +72,7 @@ void TranscriptBuilder::call(const std::string& id, const std::string& name, std
   TranscriptStep& step = add(Kind::tool_call, std::move(arguments), when);
   step.id = id;
   step.name = name;
-  calls_[id] = {name, step.t};
+  calls_[id] = {name, when};
 }
 
 void TranscriptBuilder::result(const std::string& id, std::string output, bool failed, std::optional<double> when) {
@@ -82,7 +82,7 @@ void TranscriptBuilder::result(const std::string& id, std::string output, bool f
   const auto call = calls_.find(id);
   if (call == calls_.end()) return;
   step.name = call->second.name;
-  if (step.t && call->second.t) step.seconds = *step.t - *call->second.t;
+  if (when && call->second.when) step.seconds = std::max(0.0, *when - *call->second.when);
 }
 
 void TranscriptBuilder::turn(const TranscriptTurn& turn) {

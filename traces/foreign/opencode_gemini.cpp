@@ -43,8 +43,8 @@ Transcript opencode(const Records& records) {
     const std::optional<double> when = from_ms(number(line, "timestamp"));
     if (made.session.empty()) made.session = text(line, "sessionID");
     if (type == "text") {
-      const auto end = from_ms(number(at(part, "time"), "end"));
-      builder.add(Kind::assistant, text(part, "text"), end ? end : when).turn = text(part, "messageID");
+      const auto start = from_ms(number(at(part, "time"), "start"));
+      builder.add(Kind::assistant, text(part, "text"), start ? start : when).turn = text(part, "messageID");
     }
     if (type == "reasoning") builder.add(Kind::reasoning, text(part, "text"), when).turn = text(part, "messageID");
     if (type == "tool_use") take_tool(builder, part, when);

@@ -30,7 +30,7 @@ class TranscriptBuilder {
  private:
   std::optional<double> since_start(std::optional<double> when);
 
-  struct Call { std::string name; std::optional<double> t; };
+  struct Call { std::string name; std::optional<double> when; };
   Transcript made_;
   std::optional<double> first_;
   std::map<std::string, Call> calls_;
