@@ -109,7 +109,7 @@ void add_replay_command(CLI::App& app, int& exit_code) {
   command->add_flag("--follow", options->follow, "Go on with a session that is running, until it ends");
   command->add_option("--html", options->html, "Write a static page of the session into this folder");
   command->footer(
-      "Examples:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep\n"
+      "Example:\n  onelaunch replay traces/runs/20261201T050906Z-kimi_linear_decode-tuner --view --only keep\n"
       "  onelaunch replay traces/runs/my-run --html report\n"
       "  onelaunch replay transcript.jsonl --export atif trajectory.json\n"
       "Transcripts of Claude Code, Codex, OpenCode, Gemini CLI, SWE-agent, mini-swe-agent and KernelBench-Mega run\n"
