@@ -8,7 +8,7 @@
 
 #include "agent/loop/opening.h"
 #include "sandbox/host/cuda_sandbox.h"
-#include "sandbox/host/process_sandbox.h"
+#include "sandbox/host/emulated_sandbox.h"
 
 namespace onelaunch::cli {
 

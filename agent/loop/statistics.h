@@ -4,10 +4,12 @@
 #include <span>
 #include <vector>
 
+#include "sandbox/host/measure.h"
+
 namespace onelaunch::agent {
 
 double mean_of(std::span<const double> values);       // 0 of none
-double median_of(std::vector<double> values);         // 0 of none
+using sandbox::median_of;
 double deviation_of(std::span<const double> values);  // of a sample; 0 of fewer than two
 // The standard error of the median of values that are normal but for outliers, from their absolute deviations.
 double error_of_median(const std::vector<double>& values);

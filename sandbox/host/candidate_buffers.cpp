@@ -65,6 +65,15 @@ std::vector<BufferSpec> candidate_buffers(const tasks::Task& task, const Weights
   return buffers;
 }
 
+LaunchOrder own_order(const std::string& module, const std::string& entry, std::size_t words) {
+  LaunchOrder order;
+  order.module = module;
+  order.entry = entry;
+  order.cooperative = false;
+  order.parameters.assign(words * sizeof(std::uint64_t), '\0');
+  return order;
+}
+
 LaunchOrder megakernel_order(const tasks::Task& task, const LaunchDeclaration& launch, const CallState& state) {
   const tasks::ArgsLayout layout = tasks::args_layout(task);
   LaunchOrder order = order_with(task, layout, launch);

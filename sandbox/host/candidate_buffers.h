@@ -29,6 +29,9 @@ std::vector<BufferSpec> workspace_buffers(const LaunchDeclaration& launch);
 std::vector<BufferSpec> candidate_buffers(const tasks::Task& task, const Weights& weights, std::int64_t capacity,
                                           const LaunchDeclaration& launch);
 
+// A kernel of ours, whose parameters are words of 8 bytes: zero here, to be filled in and relocated.
+LaunchOrder own_order(const std::string& module, const std::string& entry, std::size_t words);
+
 struct CallState {
   std::int64_t position = 0, capacity = 0;
   std::uint64_t epoch = 0;

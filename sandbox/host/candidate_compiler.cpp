@@ -17,6 +17,23 @@ Result<TunableValues> tunables_of(const CompileRequest& request) {
 
 }  // namespace
 
+DeviceInfo info_of(const std::string& kind, const DeviceFacts& facts, const Compiler& compiler) {
+  DeviceInfo info;
+  info.kind = kind;
+  info.name = facts.name;
+  info.target = facts.target;
+  info.uuid = facts.uuid;
+  info.driver_version = facts.driver_version;
+  info.warnings = facts.warnings;
+  info.sms = facts.sms;
+  info.stream_tb_s = facts.stream_tb_s;
+  info.grid_barrier_us = facts.grid_barrier_us;
+  info.launch_us = facts.launch_us;
+  info.containment = compiler.containment();
+  info.nvrtc_version = compiler.nvrtc_version();
+  return info;
+}
+
 CandidateCompiler::CandidateCompiler(const tasks::Task& task, Compiler& compiler, const DeviceFacts& facts,
                                      const CompileLimits& limits, std::size_t source_bytes_max, const Clock& clock)
     : task_(task),

@@ -11,6 +11,9 @@
 
 namespace onelaunch::sandbox {
 
+// What a session is told of the device that it opened.
+DeviceInfo info_of(const std::string& kind, const DeviceFacts& facts, const Compiler& compiler);
+
 class CandidateCompiler {
  public:
   // Borrows task, clock and facts. The compiler may be shared.

@@ -63,11 +63,6 @@ int sets_for(const tasks::Task& task, const DeviceFacts& facts, int least) {
   return std::max(1, std::min({std::max(wanted, least), kChainLengthMax, fit}));
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
 class CudaSandbox final : public Sandbox {
  public:
   CudaSandbox(const tasks::Task& task, CudaOptions options, const Clock& clock, std::unique_ptr<Compiler> compiler,
@@ -83,20 +78,8 @@ class CudaSandbox final : public Sandbox {
         layout_(task, sets_for(task, facts_, options_.weight_sets)),
         candidates_(task, *compiler_, facts_, options_.compile_limits, options_.source_bytes_max, clock),
         base_{task_, facts_, options_.worker, options_.threads, options_.grade_limits, clock_},
-        weight_seed_(options_.weight_seed) {
-    info_.kind = "cuda";
-    info_.name = facts_.name;
-    info_.target = facts_.target;
-    info_.uuid = facts_.uuid;
-    info_.driver_version = facts_.driver_version;
-    info_.warnings = facts_.warnings;
-    info_.sms = facts_.sms;
-    info_.stream_tb_s = facts_.stream_tb_s;
-    info_.grid_barrier_us = facts_.grid_barrier_us;
-    info_.launch_us = facts_.launch_us;
-    info_.containment = compiler_->containment();
-    info_.nvrtc_version = compiler_->nvrtc_version();
-  }
+        info_(info_of("cuda", facts_, *compiler_)),
+        weight_seed_(options_.weight_seed) {}
 
   const DeviceInfo& device() const override { return info_; }
   std::vector<std::string> baselines() const override { return {"torch", "torch-graph", "torch-compile", "eager", "graph"}; }
@@ -176,9 +159,9 @@ class CudaSandbox final : public Sandbox {
       wall.push_back(samples[i].wall_us + samples[i].enqueue_us);
     }
     time.n = static_cast<int>(time.raw_us.size());
-    time.us_median = median(time.raw_us);
+    time.us_median = median_of(time.raw_us);
     if (time.n > 0) time.us_low = std::ranges::min(time.raw_us), time.us_high = std::ranges::max(time.raw_us);
-    time.device = DeviceTimes{.wall_us = median(wall)};
+    time.device = DeviceTimes{.wall_us = median_of(wall)};
     return time;
   }
 
@@ -234,7 +217,7 @@ class CudaSandbox final : public Sandbox {
   const GpuLayout layout_;
   CandidateCompiler candidates_;
   const GradeBench base_;
-  DeviceInfo info_;
+  const DeviceInfo info_;
   Interrupts interrupts_;
   std::uint64_t weight_seed_;
   std::unique_ptr<GpuReference> reference_;

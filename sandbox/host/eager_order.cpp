@@ -14,14 +14,10 @@ std::string eager_buffer(const tasks::Task& task, const std::string& name) {
 LaunchOrder eager_order(const tasks::Task& task, const tasks::EagerLaunch& launch, std::int64_t position,
                         std::int64_t capacity) {
   using Kind = tasks::EagerArgument::Kind;
-  LaunchOrder order;
-  order.module = kEagerModule;
-  order.entry = launch.entry;
+  LaunchOrder order = own_order(kEagerModule, launch.entry, launch.arguments.size());
   order.grid = launch.grid;
   order.block = launch.block;
   order.dynamic_smem = launch.dynamic_smem;
-  order.cooperative = false;
-  order.parameters.assign(launch.arguments.size() * sizeof(std::uint64_t), '\0');
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const tasks::EagerArgument& argument = launch.arguments[i];
     const std::size_t offset = i * sizeof(std::uint64_t);

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <functional>
 
+#include "sandbox/host/candidate_buffers.h"
+
 namespace onelaunch::sandbox {
 namespace {
 
@@ -12,14 +14,10 @@ constexpr const char* kTable = "quantiles";
 LaunchOrder order_of(const tasks::GeneratorLaunch& launch, std::uint64_t seed,
                      const std::function<Place(const std::string&)>& place_of) {
   using Kind = tasks::GeneratorArgument::Kind;
-  LaunchOrder order;
-  order.module = kGeneratorModule;
-  order.entry = launch.entry;
+  LaunchOrder order = own_order(kGeneratorModule, launch.entry, launch.arguments.size());
   order.grid = launch.grid;
   order.block = launch.block;
   order.dynamic_smem = launch.dynamic_smem;
-  order.cooperative = false;
-  order.parameters.assign(launch.arguments.size() * sizeof(std::uint64_t), '\0');
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const tasks::GeneratorArgument& argument = launch.arguments[i];
     const std::size_t offset = i * sizeof(std::uint64_t);

@@ -24,13 +24,6 @@ std::vector<TimedSpec> specs(const TimerPlan& plan) {
   return all;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 // Per token, of the runs of one chain.
 std::vector<double> per_token(const std::vector<ChainSample>& samples, int length, double ChainSample::* us) {
   std::vector<double> values;
@@ -39,15 +32,7 @@ std::vector<double> per_token(const std::vector<ChainSample>& samples, int lengt
 }
 
 void add_clocks(DeviceTimes& device, const std::vector<ChainSample>& samples) {
-  for (const ChainSample& sample : samples) {
-    const ClockState& now = sample.clocks;
-    device.sm_mhz_low = device.sm_mhz_high == 0 ? now.sm_mhz : std::min(device.sm_mhz_low, now.sm_mhz);
-    device.sm_mhz_high = std::max(device.sm_mhz_high, now.sm_mhz);
-    device.memory_mhz = now.memory_mhz;
-    device.power_w_high = std::max(device.power_w_high, now.power_mw / 1000);
-    device.temperature_c_high = std::max(device.temperature_c_high, now.temperature_c);
-    device.throttle_reasons |= now.throttle_reasons;
-  }
+  for (const ChainSample& sample : samples) see_clocks(device, sample.clocks);
 }
 
 }  // namespace
@@ -137,7 +122,7 @@ Step GpuTimer::choose_length() {
   if (auto step = expect_and_upload(cases_.front(), steps); !step || *step) return step;
   std::vector<Timed> probe{{.of = 0, .loop = TimedCase::Loop::rotated, .length = steps, .samples = {}}};
   if (auto step = run(probe, {0}, std::vector<std::uint32_t>(kProbeChains, 0), false, kTimingS); !step || *step) return step;
-  estimate_us_ = median(per_token(probe[0].samples, steps, &ChainSample::device_us));
+  estimate_us_ = median_of(per_token(probe[0].samples, steps, &ChainSample::device_us));
   // Whole rounds of the weight sets, so that each counts alike.
   const int sets = std::min(layout_.sets(), kChainLengthMax);
   const int rounds = static_cast<int>(std::ceil(plan_.chain_us / std::max(estimate_us_, 1.0) / sets));
@@ -179,16 +164,16 @@ Measurement GpuTimer::measurement(std::size_t of, const std::vector<Timed>& rota
   time.context = cases_[of].spec().context;
   time.raw_us = per_token(samples, length_, &ChainSample::device_us);
   time.n = static_cast<int>(time.raw_us.size());
-  time.us_median = median(time.raw_us);
+  time.us_median = median_of(time.raw_us);
   time.us_low = *std::ranges::min_element(time.raw_us);
   time.us_high = *std::ranges::max_element(time.raw_us);
   DeviceTimes device;
-  device.wall_us = median(per_token(samples, length_, &ChainSample::wall_us));
-  device.enqueue_us = median(per_token(samples, length_, &ChainSample::enqueue_us));
-  device.token_loop_us = median(per_token(loops[of / 2].samples, length_, &ChainSample::device_us));
-  device.cold_us = median(per_token(cold[of / 2].samples, 1, &ChainSample::device_us));
+  device.wall_us = median_of(per_token(samples, length_, &ChainSample::wall_us));
+  device.enqueue_us = median_of(per_token(samples, length_, &ChainSample::enqueue_us));
+  device.token_loop_us = median_of(per_token(loops[of / 2].samples, length_, &ChainSample::device_us));
+  device.cold_us = median_of(per_token(cold[of / 2].samples, 1, &ChainSample::device_us));
   const std::vector<ChainSample>& strict = rotated[of + 1].samples;
-  device.strict_over_nominal = median(per_token(strict, length_, &ChainSample::device_us)) / time.us_median;
+  device.strict_over_nominal = median_of(per_token(strict, length_, &ChainSample::device_us)) / time.us_median;
   add_clocks(device, samples);
   add_clocks(device, strict);
   time.device = device;

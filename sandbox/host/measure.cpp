@@ -12,6 +12,13 @@ double score_us(const std::vector<Measurement>& times) {
   return std::exp(logs / static_cast<double>(times.size()));
 }
 
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 Measurement measurement_of(std::int64_t context, const std::vector<std::vector<LaunchResult>>& steps) {
   Measurement time;
   time.context = context;

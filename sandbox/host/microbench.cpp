@@ -1,3 +1,4 @@
+#include "sandbox/host/candidate_buffers.h"
 #include "sandbox/host/microbench.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "sandbox/host/measure.h"
 #include "sandbox/host/microbench_kernels.h"
 
 namespace onelaunch::sandbox {
@@ -28,13 +30,6 @@ int number_of(const std::string& target) {
   return target.starts_with("sm_") ? std::atoi(target.c_str() + 3) : 0;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 ReadMethod ring_method(const DeviceFacts& facts) {
   ReadMethod ring{.name = "bulk copy ring, evict_first", .entry = kReadRing, .block = kRingBlock};
   // One slot's worth of the block's shared memory is left for its barriers.
@@ -51,11 +46,8 @@ ReadMethod ring_method(const DeviceFacts& facts) {
 std::uint64_t whole_slots(std::uint64_t bytes) { return std::max<std::uint64_t>(1, bytes / kRingSlotBytes) * kRingSlotBytes; }
 
 LaunchOrder order_of(const std::string& entry, std::uint64_t grid, std::uint64_t block) {
-  LaunchOrder order;
-  order.module = kMicrobenchModule;
-  order.entry = entry;
+  LaunchOrder order = own_order(kMicrobenchModule, entry, 0);
   order.grid = grid, order.block = block;
-  order.cooperative = false;
   return order;
 }
 
@@ -138,26 +130,16 @@ class Microbench {
     if (reply.samples.size() != wanted) return unavailable("this took longer than " + std::to_string(kJobS) + " s");
     Samples samples(count);
     for (std::size_t i = count * static_cast<std::size_t>(plan_.warm_up); i < reply.samples.size(); ++i) {
-      see(reply.samples[i].clocks);
+      see_clocks(found_.clocks, reply.samples[i].clocks);
       samples[reply.samples[i].chain].push_back(std::move(reply.samples[i]));
     }
     return std::optional<Samples>(std::move(samples));
   }
 
-  void see(const ClockState& now) {
-    SeenClocks& seen = found_.clocks;
-    seen.sm_mhz_low = seen.sm_mhz_low == 0 ? now.sm_mhz : std::min(seen.sm_mhz_low, now.sm_mhz);
-    seen.sm_mhz_high = std::max(seen.sm_mhz_high, now.sm_mhz);
-    seen.memory_mhz = now.memory_mhz;
-    seen.power_w_high = std::max(seen.power_w_high, now.power_mw / 1000);
-    seen.temperature_c_high = std::max(seen.temperature_c_high, now.temperature_c);
-    seen.throttle_reasons |= now.throttle_reasons;
-  }
-
   static double median_us(const std::vector<ChainSample>& samples, double ChainSample::* us) {
     std::vector<double> values;
     for (const ChainSample& sample : samples) values.push_back(sample.*us);
-    return median(std::move(values));
+    return median_of(std::move(values));
   }
 
   TimedChain reading(const ReadMethod& method, const Footprint& footprint) const {

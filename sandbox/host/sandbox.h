@@ -1,6 +1,6 @@
 #pragma once
-// The port through which a session reaches a device. Implemented by host/process_sandbox on onelaunch-worker
-// processes; faked in tests.
+// The port through which a session reaches a device. Implemented by host/emulated_sandbox and host/cuda_sandbox
+// on onelaunch-worker processes; faked in tests.
 
 #include <cstdint>
 #include <optional>

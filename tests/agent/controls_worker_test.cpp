@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/loop/controls.h"
-#include "sandbox/host/process_sandbox.h"
+#include "sandbox/host/emulated_sandbox.h"
 #include "tasks/catalog.h"
 #include "tests/agent/temporary_folder.h"
 

@@ -20,7 +20,7 @@ std::string try_to_escape() {
     return std::string(what) + (result >= 0 ? ": done\n" : errno == EPERM || errno == EACCES ? ": denied\n" : ": failed\n");
   };
   std::string text = outcome("read a file", ::open("/etc/passwd", O_RDONLY));
-  text += outcome("write a file", ::open("/tmp/escaped", O_WRONLY | O_CREAT, 0600));
+  text += outcome("write a file", ::open("escaped", O_WRONLY | O_CREAT, 0600));
   text += outcome("connect", ::socket(AF_INET, SOCK_STREAM, 0));
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/files.h"
-#include "sandbox/host/process_sandbox.h"
+#include "sandbox/host/emulated_sandbox.h"
 #include "tasks/catalog.h"
 #include "tests/sandbox/host/temporary_folder.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sandbox/host/process_sandbox.h"
+#include "sandbox/host/emulated_sandbox.h"
 #include "tasks/catalog.h"
 #include "tests/sandbox/host/hostile_kernels.h"
 #include "tests/sandbox/host/temporary_folder.h"

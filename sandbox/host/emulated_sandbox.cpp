@@ -1,4 +1,4 @@
-#include "sandbox/host/process_sandbox.h"
+#include "sandbox/host/emulated_sandbox.h"
 
 #include <map>
 #include <mutex>
@@ -21,17 +21,8 @@ class EmulatedSandbox final : public Sandbox {
         compiler_(std::move(compiler)),
         facts_(std::move(facts)),
         candidates_(task, *compiler_, facts_, options_.compile_limits, options_.source_bytes_max, clock),
-        weight_seed_(options_.weight_seed) {
-    info_.kind = "emu";
-    info_.name = facts_.name;
-    info_.target = facts_.target;
-    info_.sms = facts_.sms;
-    info_.stream_tb_s = facts_.stream_tb_s;
-    info_.grid_barrier_us = facts_.grid_barrier_us;
-    info_.launch_us = facts_.launch_us;
-    info_.containment = compiler_->containment();
-    info_.nvrtc_version = compiler_->nvrtc_version();
-  }
+        info_(info_of("emu", facts_, *compiler_)),
+        weight_seed_(options_.weight_seed) {}
 
   const DeviceInfo& device() const override { return info_; }
   std::vector<std::string> baselines() const override { return {"eager"}; }
@@ -94,7 +85,7 @@ class EmulatedSandbox final : public Sandbox {
   const std::unique_ptr<Compiler> compiler_;
   const DeviceFacts facts_;
   CandidateCompiler candidates_;
-  DeviceInfo info_;
+  const DeviceInfo info_;
   Interrupts interrupts_;
   std::mutex weights_mutex_;
   std::uint64_t weight_seed_;

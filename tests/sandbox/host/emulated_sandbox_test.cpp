@@ -1,4 +1,4 @@
-#include "sandbox/host/process_sandbox.h"
+#include "sandbox/host/emulated_sandbox.h"
 
 #include <gtest/gtest.h>
 

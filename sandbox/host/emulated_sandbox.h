@@ -1,5 +1,5 @@
 #pragma once
-// The Sandbox on onelaunch-worker processes.
+// The Sandbox on the emulated device.
 
 #include <cstdint>
 #include <filesystem>
