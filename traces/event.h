@@ -22,7 +22,7 @@ struct SessionStart {
   std::string containment, rules;
   // measured: at most this chance that the session keeps any candidate which is no faster
   std::optional<double> error_rate = {};
-  std::string prompt_sha256 = {};         // of the first message that a model gets; absent without a model
+  std::string prompt_sha256 = {};         // of the prompts that a model is driven by; absent without a model
 };
 struct DeviceSeen {
   static constexpr const char* type = "device";
@@ -76,6 +76,7 @@ struct ModelResponse {
   std::uint64_t input_tokens = 0, output_tokens = 0, cache_read_tokens = 0;
   std::optional<double> cost_usd;
   double seconds = 0;
+  std::uint64_t cache_write_tokens = {}, reasoning_tokens = {};  // reasoning: part of the output
 };
 struct ToolCall {
   static constexpr const char* type = "tool_call";
@@ -86,6 +87,7 @@ struct ToolResult {
   std::string id, name, result_sha256;
   bool error = false;
   double seconds = 0;
+  std::string state_sha256 = {};          // blob of what the tools keep (candidate file, notes), when it changed
 };
 struct Candidate {
   static constexpr const char* type = "candidate";
@@ -203,7 +205,9 @@ struct Regrade {
 };
 struct SessionEnd {
   static constexpr const char* type = "session_end";
-  std::string reason;                     // "cap", "finished", "interrupted", "budget", "error"
+  std::string reason;                     // "cap", "finished", "interrupted", "budget", "error"; what a model ended:
+                                          // "model_refused", "authentication", "quota", "provider_outage",
+                                          // "context_overflow", "loop"
   std::string detail;                     // one line
   std::string best;
   std::optional<double> best_us, over_seed, over_baseline;

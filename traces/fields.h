@@ -38,7 +38,9 @@ inline constexpr std::array<std::string_view, 7> kOutcomes{"passed",  "compile_f
 inline constexpr std::array<std::string_view, 2> kInputs{"nominal", "strict"};
 inline constexpr std::array<std::string_view, 7> kTimings{"primary", "strict",  "token_loop", "wall",
                                                           "enqueue", "cold_l2", "paired"};
-inline constexpr std::array<std::string_view, 5> kEndings{"cap", "finished", "interrupted", "budget", "error"};
+inline constexpr std::array<std::string_view, 11> kEndings{
+    "cap",            "finished", "interrupted",     "budget",           "error", "model_refused",
+    "authentication", "quota",    "provider_outage", "context_overflow", "loop"};
 
 template <class T, class E>
 concept Of = std::same_as<std::remove_const_t<T>, E>;
@@ -101,6 +103,7 @@ void fields(V& v, T& e) {
   v("stop_reason", e.stop_reason, kMay), v("turn", e.turn, kMust), v("input_tokens", e.input_tokens, kMay);
   v("output_tokens", e.output_tokens, kMay), v("cache_read_tokens", e.cache_read_tokens, kMay);
   v("cost_usd", e.cost_usd, kMay), v("seconds", e.seconds, kMust);
+  v("cache_write_tokens", e.cache_write_tokens, kMay), v("reasoning_tokens", e.reasoning_tokens, kMay);
 }
 template <class V, Of<ToolCall> T>
 void fields(V& v, T& e) {
@@ -109,7 +112,7 @@ void fields(V& v, T& e) {
 template <class V, Of<ToolResult> T>
 void fields(V& v, T& e) {
   v("id", e.id, kMust), v("name", e.name, kMust), v("result_sha256", e.result_sha256, kBlob);
-  v("error", e.error, kMust), v("seconds", e.seconds, kMust);
+  v("error", e.error, kMust), v("seconds", e.seconds, kMust), v("state_sha256", e.state_sha256, kBlob);
 }
 template <class V, Of<Candidate> T>
 void fields(V& v, T& e) {

@@ -58,6 +58,24 @@ std::string reason_line(const agent::SessionResult& result) {
     case agent::StopReason::budget:
       line += ": a limit is reached";
       break;
+    case agent::StopReason::model_refused:
+      line += ": the model refused to go on";
+      break;
+    case agent::StopReason::authentication:
+      line += ": the provider does not take the key";
+      break;
+    case agent::StopReason::quota:
+      line += ": the provider's quota is used";
+      break;
+    case agent::StopReason::provider_outage:
+      line += ": the provider cannot be reached";
+      break;
+    case agent::StopReason::context_overflow:
+      line += ": the conversation does not fit the model";
+      break;
+    case agent::StopReason::loop:
+      line += ": the model did the same over and over";
+      break;
     case agent::StopReason::error:
       break;
   }

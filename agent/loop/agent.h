@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/loop/stop.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "sandbox/protocol/candidate.h"
@@ -73,9 +74,11 @@ class Agent {
   virtual std::string name() const = 0;
   // Once, before the first ask().
   virtual Result<void> begin(const Brief& brief) = 0;
-  // The next candidate, or nothing: it has no further idea, or the deadline passed first.
+  // The next candidate, or nothing: it has no further idea (ended() says more), or the deadline passed first.
   virtual Result<std::optional<Proposal>> ask(Deadline deadline) = 0;
   virtual void tell(const Report& report) = 0;
+  // After ask() gave nothing: why, where it is more than that there is no further idea.
+  virtual std::optional<AgentEnd> ended() const { return {}; }
   // Whether ask() may come before tell() of the candidate being judged, so that the next one compiles meanwhile.
   virtual bool looks_ahead() const = 0;
 };

@@ -31,6 +31,18 @@ const char* name_of(StopReason reason) {
       return "budget";
     case StopReason::error:
       return "error";
+    case StopReason::model_refused:
+      return "model_refused";
+    case StopReason::authentication:
+      return "authentication";
+    case StopReason::quota:
+      return "quota";
+    case StopReason::provider_outage:
+      return "provider_outage";
+    case StopReason::context_overflow:
+      return "context_overflow";
+    case StopReason::loop:
+      return "loop";
   }
   return "error";
 }

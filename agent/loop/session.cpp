@@ -66,7 +66,7 @@ Result<SessionResult> Session::run() {
         .and_then([&](const SessionResult&) -> Result<SessionResult> { return because(opened.error()); });
   }
   const StopReason reason = loop();
-  return close(reason, reason == StopReason::error ? failure_ : "");
+  return close(reason, failure_);
 }
 
 Result<void> Session::start() {
@@ -96,6 +96,9 @@ Result<void> Session::start() {
     event.containment = device.containment;
     event.rules = rules_name(place_.task);
     if (!place_.modelled()) event.error_rate = kSessionErrorRate;
+    event.budget_usd = options_.budget_usd;
+    event.budget_tokens = options_.budget_tokens;
+    event.prompt_sha256 = options_.prompt_sha256;
     recorder_.write(event);
   }
   return recorder_.status();
@@ -137,18 +140,27 @@ StopReason Session::loop() {
   const auto ends = [&](StopReason reason) { return drop(next), reason; };
   for (;;) {
     if (!recorder_.status() || lost_in_a_row_ >= options_.limits.unjudged_in_a_row) return ends(StopReason::error);
+    failure_.clear();
     if (place_.stopping()) return ends(StopReason::interrupted);
     if (!time_for_another()) return ends(StopReason::cap);
     if (std::ssize(recorder_.state().attempts) > options_.limits.candidates) return ends(StopReason::budget);
     if (!next) next = next_entrant();
-    if (!next && (place_.stopping() || !recorder_.status())) continue;
-    if (!next) return budget_.work_end().passed(ports_.clock) ? StopReason::cap : StopReason::finished;
+    const bool gave_up = lost_in_a_row_ >= options_.limits.unjudged_in_a_row;
+    if (!next && (place_.stopping() || !recorder_.status() || gave_up)) continue;
+    if (!next) return agent_ended();
     Entrant current = std::move(*next);
     next.reset();
     const bool worth_it = budget_.left_for_work().count() > 2 * last_judgement_s_;
     if (ports_.agent.looks_ahead() && worth_it) next = next_entrant();
     judge(std::move(current));
   }
+}
+
+StopReason Session::agent_ended() {
+  const std::optional<AgentEnd> end = ports_.agent.ended();
+  if (!end) return budget_.work_end().passed(ports_.clock) ? StopReason::cap : StopReason::finished;
+  failure_ = end->why;
+  return end->reason;
 }
 
 std::optional<Session::Entrant> Session::next_entrant() {

@@ -39,6 +39,10 @@ struct SessionOptions {
   std::optional<std::uint64_t> session_seed;  // of the weights; secret and random when absent
   std::string harness_version;
   std::string device = "emu";     // as asked for
+  // For the record of a model's session: what the agent may spend, and the hash of what it is told.
+  std::optional<double> budget_usd = {};
+  std::optional<std::uint64_t> budget_tokens = {};
+  std::string prompt_sha256 = {};
   std::filesystem::path publish;  // folder for <sha12>/; empty: not published
   SessionLimits limits;
 };
@@ -89,6 +93,7 @@ class Session {
   Result<void> open();
   Brief brief() const;
   StopReason loop();
+  StopReason agent_ended();
   std::optional<Entrant> next_entrant();
   void judge(Entrant entrant);
   void keep(const Entrant& entrant, Judgement& judgement, double us);
@@ -113,7 +118,7 @@ class Session {
   int confirmations_ = 0;             // over all legs
   std::vector<double> decision_s_;    // of each decision, over all legs
   int lost_in_a_row_ = 0;             // candidates, to failures of ours
-  std::string failure_;               // the last of them
+  std::string failure_;               // the last of them, or why the agent ended
   double last_judgement_s_ = 0;
 };
 

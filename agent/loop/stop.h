@@ -3,6 +3,7 @@
 // lets the session close; the second skips the closing re-grade.
 
 #include <atomic>
+#include <string>
 
 namespace onelaunch::agent {
 
@@ -15,7 +16,26 @@ class StopRequest {
   std::atomic<int> times_{0};
 };
 
-enum class StopReason { cap, finished, interrupted, budget, error };
+enum class StopReason {
+  cap,
+  finished,
+  interrupted,
+  budget,
+  error,
+  // What a model or its provider ended; never the fault of a candidate.
+  model_refused,
+  authentication,
+  quota,
+  provider_outage,
+  context_overflow,
+  loop,  // the model did the same over and over
+};
 const char* name_of(StopReason reason);
+
+// Why an agent has no further proposal, in one line.
+struct AgentEnd {
+  StopReason reason = StopReason::finished;
+  std::string why;
+};
 
 }  // namespace onelaunch::agent

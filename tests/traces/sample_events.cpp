@@ -11,9 +11,9 @@ void add_model_events(std::vector<Event>& events, const std::string& blob) {
   events.push_back(ModelRequest{.provider = "anthropic", .model = "m", .request_sha256 = blob, .turn = 3});
   events.push_back(ModelResponse{.provider = "anthropic", .model = "m", .response_sha256 = blob, .stop_reason = "tool_use",
                                  .turn = 3, .input_tokens = 1234, .output_tokens = 56, .cache_read_tokens = 789,
-                                 .cost_usd = 0.0125, .seconds = 4.5});
+                                 .cost_usd = 0.0125, .seconds = 4.5, .cache_write_tokens = 321, .reasoning_tokens = 33});
   events.push_back(ToolCall{.id = "t1", .name = "submit", .arguments_sha256 = blob});
-  events.push_back(ToolResult{.id = "t1", .name = "submit", .result_sha256 = blob, .error = true, .seconds = 0.5});
+  events.push_back(ToolResult{.id = "t1", .name = "submit", .result_sha256 = blob, .error = true, .seconds = 0.5, .state_sha256 = blob});
 }
 
 void add_candidate_events(std::vector<Event>& events, const std::string& blob) {
