@@ -22,6 +22,7 @@ const std::map<std::string, Layers>& allowed() {
       {"sandbox/cuda", {"base"}},
       {"sandbox/host", {"sandbox/protocol", "tasks", "base"}},
       {"sandbox/worker", {"sandbox/cuda", "sandbox/emulator", "sandbox/protocol", "tasks", "base"}},
+      {"agent/llm", {"base"}},
       {"agent/loop", {"sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/tuner", {"agent/loop", "sandbox/host", "sandbox/protocol", "base"}},
       {"agent/external", {"agent/loop", "sandbox/protocol", "base"}},
