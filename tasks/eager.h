@@ -30,6 +30,7 @@ struct EagerRouting {
   std::string logits;                    // a tensor's name or an EagerBuffer's; only one launch writes it
   DType dtype = DType::f32;
   std::int64_t experts = 0, k = 0;
+  std::size_t launches = 0;              // so many of the token's first launches make them
 };
 struct EagerPlan {
   std::string source;                    // self-contained CUDA C++; needs only cuda_bf16.h

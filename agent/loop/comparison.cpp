@@ -10,7 +10,8 @@
 namespace onelaunch::agent {
 namespace {
 
-constexpr double kClearlySlower = 1.05;  // times in different workers tell this much apart
+constexpr double kClearlySlower = 1.05;      // times in different workers tell this much apart
+constexpr double kClearlySlowerLook = 1.10;  // and so much a quick look at one context
 
 bool passed(const sandbox::Grade& grade) { return std::holds_alternative<sandbox::Passed>(grade.outcome); }
 
@@ -20,6 +21,23 @@ void add_clocks(sandbox::DeviceTimes& all, const sandbox::DeviceTimes& one) {
   all.power_w_high = std::max(all.power_w_high, one.power_w_high);
   all.temperature_c_high = std::max(all.temperature_c_high, one.temperature_c_high);
   all.throttle_reasons |= one.throttle_reasons;
+}
+
+// What only one worker was asked for.
+void put_secondary(sandbox::DeviceTimes& of, const std::vector<sandbox::Measurement>& complete, std::int64_t context) {
+  for (const sandbox::Measurement& time : complete) {
+    if (time.context != context || !time.device) continue;
+    of.token_loop_us = time.device->token_loop_us;
+    of.cold_us = time.device->cold_us;
+    of.launches = time.device->launches;
+  }
+}
+
+// Whether it was timed no further because it is clearly slower.
+bool gave_up(const sandbox::Grade& grade, const sandbox::GradeRequest& request) {
+  if (!request.stop_above || !grade.pairs.empty() || grade.times.empty()) return false;
+  return grade.times.front().us_median > request.stop_above->first_us ||
+         sandbox::score_us(grade.times) > request.stop_above->score_us;
 }
 
 // The i-th context's time in every worker. Not empty.
@@ -97,7 +115,7 @@ class Comparison {
       workers.push_back(std::move(*beside));
     } while (std::ssize(workers) < kConfirmingWorkers && !beyond_hope(gains_of(workers), *rivalry_.rule));
     judgement_.decided = decide_measured(gains_of(workers), *rivalry_.rule, rivalry_.test);
-    judgement_.grade.times = combined_times(workers);
+    judgement_.grade.times = combined_times(workers, judgement_.grade.times);
     judgement_.decided->us = sandbox::score_us(judgement_.grade.times);
     place_.recorder.timed(id_, judgement_.grade.times);
   }
@@ -127,10 +145,17 @@ class Comparison {
     return std::nullopt;
   }
 
-  // Timed by itself it was so slow that no pairs were made.
+  // Timed by itself it was so slow that no pairs were made; of several contexts perhaps only the first was looked at.
   void let_go_alone() {
-    const double ratio = rivalry_.incumbent.us / sandbox::score_us(judgement_.grade.times);
-    let_go({}, describe_gain(ratio - 1) + " than the incumbent when timed alone; too slow to be timed beside it");
+    const std::vector<sandbox::Measurement>& times = judgement_.grade.times;
+    const std::vector<sandbox::Measurement>& rival = rivalry_.incumbent.times;
+    const bool all = times.size() == rival.size();
+    const double ratio = all ? rivalry_.incumbent.us / sandbox::score_us(times)
+                             : rival.front().us_median / times.front().us_median;
+    let_go({}, describe_gain(ratio - 1) + " than the incumbent " +
+                   (all ? "when timed alone" : "in a quick look at context " + std::to_string(times.front().context)) +
+                   "; too slow to be timed beside it");
+    if (!all) judgement_.decided->us = 0;
     judgement_.decided->ratio = judgement_.decided->low = judgement_.decided->high = ratio;
     judgement_.decided->n = 1;
   }
@@ -147,16 +172,19 @@ class Comparison {
 Result<Beside> grade_beside(Workplace& place, const std::string& id, const sandbox::Compiled& compiled,
                             const Standing& against, int number, Deadline end) {
   for (int tries = 1;; ++tries) {
-    sandbox::GradeRequest request{
-        .check = sandbox::Check::full, .against = &against.compiled, .pair_s = place.limits.pair_s};
-    if (number == 0) request.stop_above_us = against.us * kClearlySlower;
+    sandbox::GradeRequest request{.check = sandbox::Check::full,
+                                  .all_times = number == 0,
+                                  .against = &against.compiled,
+                                  .pair_s = place.limits.pair_s};
+    if (number == 0)
+      request.stop_above = {.first_us = against.times.front().us_median * kClearlySlowerLook,
+                            .score_us = against.us * kClearlySlower};
     Result<sandbox::Grade> grade = run_grade(place, id, compiled, request, end);
     if (!grade) return because(grade.error());
     Beside beside{.grade = std::move(*grade), .gain = {}};
     if (!passed(beside.grade)) return beside;
     beside.gain = gain_of(beside.grade);
-    const double us = sandbox::score_us(beside.grade.times);
-    if (beside.grade.pairs.empty() && us > request.stop_above_us.value_or(INFINITY)) return beside;
+    if (gave_up(beside.grade, request)) return beside;
     if (beside.grade.times.empty() || beside.grade.pairs.size() != beside.grade.times.size())
       return fail(Error::Kind::internal, "the grade came without paired times of every context");
     place.recorder.paired(id, against.id, number, beside.grade.pairs, beside.gain);
@@ -183,11 +211,12 @@ Result<std::vector<Beside>> grade_in_fresh_workers(Workplace& place, const Stand
     if (!beside->gain.unusable.empty()) return unfit(beside->gain.unusable);
     workers.push_back(std::move(*beside));
   }
-  place.recorder.timed(kernel.id, combined_times(workers));
+  place.recorder.timed(kernel.id, combined_times(workers, kernel.times));
   return workers;
 }
 
-std::vector<sandbox::Measurement> combined_times(const std::vector<Beside>& workers) {
+std::vector<sandbox::Measurement> combined_times(const std::vector<Beside>& workers,
+                                                 const std::vector<sandbox::Measurement>& complete) {
   std::vector<sandbox::Measurement> all;
   if (workers.empty()) return all;
   for (const sandbox::Measurement& of : workers.front().grade.times) {
@@ -196,6 +225,7 @@ std::vector<sandbox::Measurement> combined_times(const std::vector<Beside>& work
       for (const sandbox::Measurement& time : worker.grade.times)
         if (time.context == of.context) times.push_back(time);
     all.push_back(combine(std::move(times)));
+    if (all.back().device) put_secondary(*all.back().device, complete, of.context);
   }
   return all;
 }

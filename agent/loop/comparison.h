@@ -36,8 +36,10 @@ Result<Beside> grade_beside(Workplace& place, const std::string& id, const sandb
 Result<std::vector<Beside>> grade_in_fresh_workers(Workplace& place, const Standing& kernel, const Standing& against,
                                                    Deadline end);
 
-// By context the median worker's time, with the extremes of all workers and all their samples.
-std::vector<sandbox::Measurement> combined_times(const std::vector<Beside>& workers);
+// By context the median worker's time, with the extremes of all workers and all their samples. What those workers did
+// not time is that of `complete`.
+std::vector<sandbox::Measurement> combined_times(const std::vector<Beside>& workers,
+                                                 const std::vector<sandbox::Measurement>& complete);
 std::vector<WorkerGain> gains_of(const std::vector<Beside>& workers);
 
 // Screen, then confirmation for what is promising. Records gates, times and pairs.

@@ -181,7 +181,7 @@ Result<void> measure_noise(Workplace& place, Deadline end, Opened& opened) {
   if (!workers) return because(workers.error(), "the A/A test");
   opened.noise = noise_floor(gains_of(*workers));
   record_noise(place, *opened.noise);
-  opened.seed.times = combined_times(*workers);
+  opened.seed.times = combined_times(*workers, opened.seed.times);
   opened.seed.us = sandbox::score_us(opened.seed.times);
   return {};
 }
@@ -208,7 +208,7 @@ Result<void> stand_incumbent(Workplace& place, Judge& judge, const std::string& 
   if (place.modelled()) return {};
   const Result<std::vector<Beside>> workers = grade_in_fresh_workers(place, opened.incumbent, opened.seed, end);
   if (!workers) return because(workers.error(), "the incumbent");
-  opened.incumbent.times = combined_times(*workers);
+  opened.incumbent.times = combined_times(*workers, opened.incumbent.times);
   opened.incumbent.us = sandbox::score_us(opened.incumbent.times);
   return {};
 }

@@ -26,7 +26,7 @@ struct CudaOptions {
   std::string role;                     // of the workers; empty: "cuda:<ordinal>"
   int threads = 2;                      // for the CPU oracle and its weights
   int weight_sets = 8;                  // at least, memory permitting
-  double chain_us = 2500;               // length of a timed chain
+  double chain_us = 2000;               // length of a timed chain
   bool fresh_ceilings = false;          // measure them even if some of this day are kept
   std::optional<MicrobenchPlan> ceilings_plan;  // instead of the one that fits the device
   CompileLimits compile_limits;

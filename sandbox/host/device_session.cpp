@@ -67,7 +67,8 @@ DeviceSession::Said<RunReply> DeviceSession::run(RunJob job, Deadline deadline, 
                                                  const std::function<void()>& meanwhile) {
   const double left_s = std::min(deadline.left(*clock_).count(), launch_s);
   if (left_s <= 0) return Outcome(TimedOut{"the check as a whole", (clock_->now() - start_).count()});
-  for (LaunchOrder& order : job.launches) order.seconds_max = left_s;
+  for (std::vector<LaunchOrder>* orders : {&job.launches, &job.keep})
+    for (LaunchOrder& order : *orders) order.seconds_max = left_s;
   const Deadline limit = Deadline::after(*clock_, Seconds(left_s + kGraceS));
   const std::string entry = job.launches.empty() ? "reading back" : job.launches.front().entry;
   auto sent = worker_->send(encode(job), -1, limit, *interrupts_, entry);
@@ -84,11 +85,12 @@ DeviceSession::Said<RunReply> DeviceSession::run(RunJob job, Deadline deadline, 
   if (!reply) return Outcome(Crashed{reply.error().message});
   if (!reply->problem.empty()) return fail(Error::Kind::internal, "running " + entry + ": " + reply->problem);
   if (!reply->launches.empty() && !reply->launches.back().faults.empty()) {
-    const std::size_t last = std::min(reply->launches.size(), job.launches.size()) - 1;
+    const std::size_t last = reply->launches.size() - 1;
     const LaunchResult& launch = reply->launches.back();
-    return Outcome(outcome_of(launch.faults, job.launches[last].entry, left_s, launch.host_seconds));
+    const std::string& of = last < job.launches.size() ? job.launches[last].entry : "a kept launch";
+    return Outcome(outcome_of(launch.faults, of, left_s, launch.host_seconds));
   }
-  if (reply->launches.size() != job.launches.size() || reply->reads.size() != job.reads.size())
+  if (reply->launches.size() != job.launches.size() + job.again.count || reply->reads.size() != job.reads.size())
     return Outcome(Crashed{"the worker's answer does not fit the question"});
   for (std::size_t i = 0; i < job.reads.size(); ++i)
     if (!job.reads[i].digest && reply->reads[i].size() != job.reads[i].bytes)

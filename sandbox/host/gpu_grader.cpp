@@ -29,7 +29,11 @@ class GpuGrading {
     timing_.seed = derived_seed(plan.seed, kTimingStream);
     timing_.pair_s = request.pair_s;
     timing_.chain_us = bench.chain_us;
-    stop_above_us_ = request.stop_above_us;
+    timing_.all_times = request.all_times;
+    if (request.stop_above) {
+      timing_.stop_above_us = request.stop_above->first_us;
+      stop_above_us_ = request.stop_above->score_us;
+    }
     if (request.against == nullptr) return;
     arms_.emplace_back(task_, bench.layout, kAgainstModule, *request.against);
     runs_.emplace_back(bench.base, *request.against, session_, deadline);
@@ -97,10 +101,11 @@ class GpuGrading {
     if (timing_.contexts.empty()) return std::nullopt;
     GpuTimer timer(task_, bench_.layout, arms_, runs_, session_, bench_.reference, timing_, deadline_);
     auto step = timer.measure();
-    if (step && !*step) step = timer.count();
+    const bool go_on = !timer.gave_up();
+    if (step && !*step && go_on && timing_.all_times) step = timer.count();
     if (step && !*step) step = floor(timer.times(), grade);
     // Only now may another kernel run here: this one has shown that it needs none of its results.
-    const bool paired = arms_.size() > 1 && (!stop_above_us_ || score_us(timer.times()) <= *stop_above_us_);
+    const bool paired = go_on && arms_.size() > 1 && (!stop_above_us_ || score_us(timer.times()) <= *stop_above_us_);
     if (step && !*step && paired) step = arms_[1].prepare(runs_[1]);
     if (step && !*step && paired) step = timer.pair();
     const std::vector<GateResult> timed = timer.report().gates();

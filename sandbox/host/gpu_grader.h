@@ -17,7 +17,7 @@ struct GpuBench {
   tasks::GeneratorDevice generator_device;
   std::uint64_t weight_seed = 0;
   GpuReference& reference;
-  double chain_us = 2500;              // length of a timed chain
+  double chain_us = 2000;              // length of a timed chain
   double stream_tb_s = 0;              // best measured stream, for the floor; 0: not known
 };
 

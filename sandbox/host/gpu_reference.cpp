@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/bfloat16.h"
 #include "base/check.h"
@@ -127,7 +128,17 @@ std::vector<LaunchOrder> GpuReference::token_launches(int weight_set) const {
   return orders;
 }
 
-Result<GpuReference::Tried> GpuReference::attempt(const Bytes& token, int weight_set) {
+// Runs up to where a layer chooses and looks how clearly it does.
+Result<bool> GpuReference::route(RunJob job, const tasks::EagerRouting& routing) {
+  job.reads.push_back({eager_buffer(parts_.task, routing.logits), 0,
+                       static_cast<std::uint64_t>(routing.experts) * tasks::element_bytes(routing.dtype), false});
+  auto ran = run(std::move(job));
+  if (!ran) return because(ran.error());
+  return margin_of(routing, ran->reads.back()) >= tasks::kRoutingMargin;
+}
+
+// Layer by layer: most tokens fail at one of the first, and then the rest need not be computed.
+Result<bool> GpuReference::attempt(const Bytes& token) {
   RunJob job;
   job.copies = copies_of_states(parts_.task, tried_);
   std::string rest = text_of(token);
@@ -135,23 +146,28 @@ Result<GpuReference::Tried> GpuReference::attempt(const Bytes& token, int weight
     job.writes.push_back({buffer_name(*input), 0, rest.substr(0, input->bytes(0))});
     rest.erase(0, input->bytes(0));
   }
-  job.launches = token_launches(weight_set);
-  for (const tasks::EagerRouting& routing : plan_.routings)
-    job.reads.push_back({eager_buffer(parts_.task, routing.logits), 0,
-                         static_cast<std::uint64_t>(routing.experts) * tasks::element_bytes(routing.dtype), false});
+  tried_ = true;
+  std::uint64_t done = 0;
+  for (const tasks::EagerRouting& routing : plan_.routings) {
+    job.again = {done, routing.launches - done};
+    auto clear = route(std::exchange(job, {}), routing);
+    if (!clear || !*clear) return clear;
+    done = routing.launches;
+  }
+  job.again = {done, plan_.launches.size() - done};
   for (const Tensor* output : parts_.task.with(Role::output))
     job.reads.push_back({buffer_name(*output), 0, output->bytes(0), false});
-  tried_ = true;
   auto ran = run(std::move(job));
   if (!ran) return because(ran.error());
-  Tried tried{std::numeric_limits<double>::infinity(), {}};
-  for (std::size_t i = 0; i < plan_.routings.size(); ++i)
-    tried.margin = std::min(tried.margin, margin_of(plan_.routings[i], ran->reads[i]));
-  for (std::size_t i = plan_.routings.size(); i < ran->reads.size(); ++i) tried.outputs.push_back(bytes_of(ran->reads[i]));
-  return tried;
+  outputs_.clear();
+  for (const std::string& read : ran->reads) outputs_.push_back(bytes_of(read));
+  return true;
 }
 
 Result<Bytes> GpuReference::draw(int step, int weight_set) {
+  RunJob launches;
+  launches.keep = token_launches(weight_set);
+  if (auto kept = run(std::move(launches)); !kept) return because(kept.error());
   for (int draw = 0; draw < tasks::kDrawsMax; ++draw) {
     Bytes token;
     for (const Tensor* input : parts_.task.with(Role::input)) {
@@ -159,10 +175,9 @@ Result<Bytes> GpuReference::draw(int step, int weight_set) {
       tasks::fill_token(parts_.task, *input, start_.seed, start_.inputs, step, draw, bytes);
       token.insert(token.end(), bytes.begin(), bytes.end());
     }
-    auto tried = attempt(token, weight_set);
-    if (!tried) return because(tried.error());
-    outputs_ = std::move(tried->outputs);
-    if (tried->margin >= tasks::kRoutingMargin) return token;
+    auto clear = attempt(token);
+    if (!clear) return because(clear.error());
+    if (*clear) return token;
   }
   return invalid("step " + std::to_string(step) + ": no token in " + std::to_string(tasks::kDrawsMax) +
                  " draws keeps every routed layer away from a tie");

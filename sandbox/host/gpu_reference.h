@@ -44,15 +44,13 @@ class GpuReference final : public Reference {
   Result<std::vector<std::string>> weight_digests(tasks::InputSet inputs);
 
  private:
-  struct Tried {
-    double margin = 0;
-    std::vector<tasks::Bytes> outputs;
-  };
   GpuReference(Parts parts, DeviceSession session);
   Result<void> set_up(Deadline deadline);
   Result<RunReply> run(RunJob job);
   std::vector<LaunchOrder> token_launches(int weight_set) const;
-  Result<Tried> attempt(const tasks::Bytes& token, int weight_set);
+  // Whether the token keeps every routed layer away from a tie; then its outputs are those of the step.
+  Result<bool> attempt(const tasks::Bytes& token);
+  Result<bool> route(RunJob job, const tasks::EagerRouting& routing);
 
   Parts parts_;
   DeviceSession session_;

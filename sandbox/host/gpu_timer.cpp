@@ -10,7 +10,7 @@ namespace {
 
 using tasks::InputSet;
 
-constexpr int kProbeSteps = 8, kProbeChains = 3, kWarmUpChains = 3, kStrictChains = 7, kLoopChains = 7, kColdChains = 7;
+constexpr int kProbeSteps = 8, kProbeChains = 3, kProbeWarmUp = 2, kWarmUpChains = 3, kStrictChains = 7, kLoopChains = 7, kColdChains = 7;
 constexpr double kTimingS = 20;        // any one batch of chains; far more than it takes
 constexpr double kBetweenChainsUs = 700;
 constexpr int kPairsMin = 8, kPairsMax = 400;
@@ -121,13 +121,34 @@ Step GpuTimer::choose_length() {
   const int steps = std::min(kProbeSteps, layout_.sets());
   if (auto step = expect_and_upload(cases_.front(), steps); !step || *step) return step;
   std::vector<Timed> probe{{.of = 0, .loop = TimedCase::Loop::rotated, .length = steps, .samples = {}}};
-  if (auto step = run(probe, {0}, std::vector<std::uint32_t>(kProbeChains, 0), false, kTimingS); !step || *step) return step;
-  estimate_us_ = median_of(per_token(probe[0].samples, steps, &ChainSample::device_us));
+  const std::vector<std::uint32_t> order(kProbeWarmUp + kProbeChains, 0);
+  if (auto step = run(probe, {0}, order, false, kTimingS); !step || *step) return step;
+  if (std::ssize(probe[0].samples) <= kProbeWarmUp) return unavailable("timing took longer than its limit");
+  probe[0].samples.erase(probe[0].samples.begin(), probe[0].samples.begin() + kProbeWarmUp);
+  const Measurement look = primary(probe[0]);
+  estimate_us_ = look.us_median;
+  if (plan_.stop_above_us && estimate_us_ > *plan_.stop_above_us) {
+    gave_up_ = true;
+    times_ = {look};
+    return std::nullopt;
+  }
   // Whole rounds of the weight sets, so that each counts alike.
   const int sets = std::min(layout_.sets(), kChainLengthMax);
   const int rounds = static_cast<int>(std::ceil(plan_.chain_us / std::max(estimate_us_, 1.0) / sets));
   length_ = std::clamp(rounds * sets, sets, kChainLengthMax / sets * sets);
   return std::nullopt;
+}
+
+Measurement GpuTimer::primary(const Timed& timed) const {
+  Measurement time;
+  time.modelled = false;
+  time.context = cases_[timed.of].spec().context;
+  time.raw_us = per_token(timed.samples, timed.length, &ChainSample::device_us);
+  time.n = static_cast<int>(time.raw_us.size());
+  time.us_median = median_of(time.raw_us);
+  time.us_low = *std::ranges::min_element(time.raw_us);
+  time.us_high = *std::ranges::max_element(time.raw_us);
+  return time;
 }
 
 Step GpuTimer::solo(std::vector<Timed>& rotated, std::vector<Timed>& loops, std::vector<Timed>& cold) {
@@ -137,15 +158,17 @@ Step GpuTimer::solo(std::vector<Timed>& rotated, std::vector<Timed>& loops, std:
     rotated.push_back({.of = i, .loop = TimedCase::Loop::rotated, .length = length_, .samples = {}});
     order.insert(order.end(), static_cast<std::size_t>(kWarmUpChains + (nominal ? plan_.solo_chains : kStrictChains)),
                  static_cast<std::uint32_t>(i));
-    if (!nominal) continue;
+    if (!nominal || !plan_.all_times) continue;
     loop_order.insert(loop_order.end(), kWarmUpChains + kLoopChains, static_cast<std::uint32_t>(loops.size()));
     cold_order.insert(cold_order.end(), kColdChains, static_cast<std::uint32_t>(cold.size()));
     loops.push_back({.of = i, .loop = TimedCase::Loop::single_set, .length = length_, .samples = {}});
     cold.push_back({.of = i, .loop = TimedCase::Loop::rotated, .length = 1, .samples = {}});
   }
   const std::vector<std::size_t> candidate(cases_.size(), 0);
-  if (auto step = run(cold, candidate, cold_order, true, kTimingS); !step || *step) return step;
-  if (auto step = run(loops, candidate, loop_order, false, kTimingS); !step || *step) return step;
+  if (plan_.all_times) {
+    if (auto step = run(cold, candidate, cold_order, true, kTimingS); !step || *step) return step;
+    if (auto step = run(loops, candidate, loop_order, false, kTimingS); !step || *step) return step;
+  }
   if (auto step = run(rotated, candidate, order, false, kTimingS); !step || *step) return step;
   for (std::vector<Timed>* warmed : {&rotated, &loops})
     for (Timed& chain : *warmed) {
@@ -159,19 +182,14 @@ Step GpuTimer::solo(std::vector<Timed>& rotated, std::vector<Timed>& loops, std:
 Measurement GpuTimer::measurement(std::size_t of, const std::vector<Timed>& rotated, const std::vector<Timed>& loops,
                                   const std::vector<Timed>& cold) const {
   const std::vector<ChainSample>& samples = rotated[of].samples;
-  Measurement time;
-  time.modelled = false;
-  time.context = cases_[of].spec().context;
-  time.raw_us = per_token(samples, length_, &ChainSample::device_us);
-  time.n = static_cast<int>(time.raw_us.size());
-  time.us_median = median_of(time.raw_us);
-  time.us_low = *std::ranges::min_element(time.raw_us);
-  time.us_high = *std::ranges::max_element(time.raw_us);
+  Measurement time = primary(rotated[of]);
   DeviceTimes device;
   device.wall_us = median_of(per_token(samples, length_, &ChainSample::wall_us));
   device.enqueue_us = median_of(per_token(samples, length_, &ChainSample::enqueue_us));
-  device.token_loop_us = median_of(per_token(loops[of / 2].samples, length_, &ChainSample::device_us));
-  device.cold_us = median_of(per_token(cold[of / 2].samples, 1, &ChainSample::device_us));
+  if (plan_.all_times) {
+    device.token_loop_us = median_of(per_token(loops[of / 2].samples, length_, &ChainSample::device_us));
+    device.cold_us = median_of(per_token(cold[of / 2].samples, 1, &ChainSample::device_us));
+  }
   const std::vector<ChainSample>& strict = rotated[of + 1].samples;
   device.strict_over_nominal = median_of(per_token(strict, length_, &ChainSample::device_us)) / time.us_median;
   add_clocks(device, samples);
@@ -181,7 +199,7 @@ Measurement GpuTimer::measurement(std::size_t of, const std::vector<Timed>& rota
 }
 
 Step GpuTimer::measure() {
-  if (auto step = choose_length(); !step || *step) return step;
+  if (auto step = choose_length(); !step || *step || gave_up_) return step;
   for (TimedCase& of : cases_)
     if (auto step = expect_and_upload(of, length_); !step || *step) return step;
   std::vector<Timed> rotated, loops, cold;

@@ -15,8 +15,10 @@ struct TimerPlan {
   std::vector<std::int64_t> contexts;
   std::uint64_t seed = 0;
   double pair_s = 1;
-  double chain_us = 2500;  // long against the resolution of events, short against the drift of clocks
+  double chain_us = 2000;  // long against the resolution of events, short against the drift of clocks
   int solo_chains = 11;   // samples of the primary time on nominal inputs; fewer of the others
+  bool all_times = true;  // single-set and cold tokens too
+  std::optional<double> stop_above_us;  // what a quick look at the first context must not exceed
 };
 
 class GpuTimer {
@@ -30,6 +32,8 @@ class GpuTimer {
 
   // Draws inputs, finds the chain length, times the candidate alone. Nothing on success; else the candidate's outcome.
   Step measure();
+  // The first context was too slow for the rest to be timed; its quick look is all there is.
+  bool gave_up() const { return gave_up_; }
   // Kernels per token; other device work is the candidate's refusal.
   Step count();
   // Candidate and the other arm in turns.
@@ -47,6 +51,7 @@ class GpuTimer {
     std::vector<ChainSample> samples;
   };
   Step choose_length();
+  Measurement primary(const Timed& timed) const;
   Step expect_and_upload(TimedCase& of, int length);
   // Runs each of `chains` as `order` says; the samples go to `chains`.
   Step run(std::vector<Timed>& chains, const std::vector<std::size_t>& arm_of, std::vector<std::uint32_t> order, bool cold,
@@ -69,6 +74,7 @@ class GpuTimer {
   std::vector<TimedCase> cases_;  // of each context the nominal, then the strict one
   int length_ = 0;
   double estimate_us_ = 0;        // a token
+  bool gave_up_ = false;
   GateReport report_;
   std::vector<Measurement> times_;
   std::vector<PairedTimes> pairs_;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "sandbox/host/profile.h"
 #include "sandbox/protocol/candidate.h"
 #include "sandbox/protocol/outcome.h"
 #include "tasks/task.h"
@@ -47,7 +48,12 @@ struct GradeRequest {
   std::optional<std::uint64_t> seed;   // of states and tokens; drawn from the OS when absent
   int schedules = 1;                   // emu: how many seeded block schedules are run
   bool detect = false;                 // emu: look for races and undefined reads; a full check of small tasks does anyway
-  std::optional<double> stop_above_us; // give up timing once the candidate cannot beat this
+  // cuda: timing ends early when a quick look at the first context, or the score, is above these, us per token.
+  struct StopAbove {
+    double first_us = 0, score_us = 0;
+  };
+  std::optional<StopAbove> stop_above;
+  bool all_times = true;               // cuda: count launches and time single-set and cold tokens too
   // cuda: once the candidate is known to be right, time it in the same worker interleaved (ABBA) with this one.
   const Compiled* against = nullptr;
   double pair_s = 1;                   // for all pairs of all contexts together
@@ -146,6 +152,8 @@ class Sandbox {
   virtual Result<Compiled> compile(const CompileRequest& request, Deadline deadline) = 0;
   // Correctness first, then time. What the candidate did wrong is the grade's outcome.
   virtual Result<Grade> grade(const Compiled& candidate, const GradeRequest& request, Deadline deadline) = 0;
+  // Where a kernel's time goes, by its OL_PHASE marks; what its OL_PROBE marks find; its machine code (profile.h).
+  virtual Result<KernelProfile> profile(const ProfileRequest& request, Deadline deadline) = 0;
   virtual Result<BaselineResult> baseline(const std::string& name, Deadline deadline) = 0;
   // New weights from this seed (the closing re-grade); later grades use them.
   virtual Result<void> use_weights(std::uint64_t seed) = 0;

@@ -50,8 +50,12 @@ void fields(A& a, M& m) {
   a(m.module), a(m.entry), a(m.grid), a(m.block), a(m.dynamic_smem), a(m.cluster), a(m.registers), a(m.cooperative), a(m.detect), a(m.parameters);
   a(m.relocations), a(m.schedule_seed), a(m.instructions_max), a(m.seconds_max);
 }
+template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, KeptLaunches>
+void fields(A& a, M& m) { a(m.first), a(m.count); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, RunJob>
-void fields(A& a, M& m) { a(m.fills), a(m.writes), a(m.copies), a(m.launches), a(m.seals), a(m.reads); }
+void fields(A& a, M& m) {
+  a(m.fills), a(m.writes), a(m.copies), a(m.keep), a(m.again), a(m.launches), a(m.seals), a(m.reads);
+}
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, LaunchFault>
 void fields(A& a, M& m) { a(m.kind), a(m.message); }
 template <class A, class M> requires std::is_same_v<std::remove_const_t<M>, LaunchPhase>

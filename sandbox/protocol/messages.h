@@ -126,11 +126,23 @@ struct LaunchOrder {
   double seconds_max = 0;
 };
 
+// Some of the launches that a worker keeps.
+struct KeptLaunches {
+  std::uint64_t first = 0, count = 0;
+};
+
+// Whether there are such among `kept`.
+constexpr bool is_part(const KeptLaunches& part, std::uint64_t kept) {
+  return part.first <= kept && part.count <= kept - part.first;
+}
+
 // Fills, writes, copies, launches, seals, reads, in this order; stops at the first launch that faults.
 struct RunJob {
   std::vector<BufferFill> fills;
   std::vector<BufferWrite> writes;
   std::vector<BufferCopy> copies;
+  std::vector<LaunchOrder> keep;        // made ready, and kept until other ones are; not empty: replaces what was kept
+  KeptLaunches again;                   // of those, after `launches`
   std::vector<LaunchOrder> launches;
   std::vector<std::string> seals;       // buffers that nothing may write from now on
   std::vector<BufferRead> reads;
@@ -154,7 +166,7 @@ struct LaunchResult {
 };
 struct RunReply {
   std::string problem;                  // ours
-  std::vector<LaunchResult> launches;
+  std::vector<LaunchResult> launches;   // and of those that were kept, in this order
   std::vector<std::string> reads;       // empty after a fault
 };
 

@@ -84,6 +84,7 @@ Problem CudaCandidate::make_tools() {
 sandbox::SetupReply CudaCandidate::set_up(const sandbox::SetupJob& job) {
   sandbox::SetupReply reply;
   tools_.reset();
+  kept_.clear();
   modules_.clear();
   buffers_.clear();
   if (!stream_) {
@@ -180,12 +181,38 @@ Problem CudaCandidate::launch_all(const std::vector<LaunchOrder>& orders, sandbo
   return std::nullopt;
 }
 
+Problem CudaCandidate::keep(const std::vector<LaunchOrder>& orders) {
+  kept_.clear();
+  for (const LaunchOrder& order : orders) {
+    if (auto problem = make_ready(order, kept_.emplace_back())) return problem;
+    const Ended ended = noted(permit(device_, kept_.back()));
+    if (!ended.well()) return ended.problem ? ended.problem : ended.faults.front().message;
+  }
+  return std::nullopt;
+}
+
+// Waited for once, at the end: they are the harness's own.
+Problem CudaCandidate::launch_kept(const sandbox::KeptLaunches& which, sandbox::RunReply& reply) {
+  if (!is_part(which, kept_.size()) || which.count > kTogetherMax) return "the host named launches that are not kept";
+  for (std::uint64_t i = 0; i < which.count; ++i) {
+    const ReadyLaunch& ready = kept_[which.first + i];
+    Ended ended = noted(ended_with(driver_, launch(driver_, ready, stream_->get()), ready.entry));
+    if (ended.well() && i + 1 == which.count) ended = finish(ready.entry, kSecondsMax);
+    reply.launches.emplace_back().faults = std::move(ended.faults);
+    if (ended.problem || !reply.launches.back().faults.empty()) return ended.problem;
+  }
+  return std::nullopt;
+}
+
 sandbox::RunReply CudaCandidate::run(const sandbox::RunJob& job) {
   sandbox::RunReply reply;
   if (!stream_) return reply.problem = "nothing is set up", reply;
   Problem problem = buffers_.put(buffers_.contents(job), stream_->get());
   if (!problem) problem = checked(driver_.cuStreamSynchronize(stream_->get()), "cuStreamSynchronize");
+  if (!problem && !job.keep.empty()) problem = keep(job.keep);
   if (!problem) problem = launch_all(job.launches, reply);
+  const bool well = !problem && (reply.launches.empty() || reply.launches.back().faults.empty());
+  if (well && job.again.count > 0) problem = launch_kept(job.again, reply);
   if (!problem && !reply.launches.empty() && !reply.launches.back().faults.empty()) return reply;
   for (const std::string& name : job.seals)
     if (!problem) problem = buffers_.seal(name);

@@ -49,7 +49,9 @@ class CudaCandidate {
   // Notes when the context is lost.
   Ended noted(Ended ended);
   Problem make_ready(const sandbox::LaunchOrder& order, ReadyLaunch& ready) const;
+  Problem keep(const std::vector<sandbox::LaunchOrder>& orders);
   Problem launch_all(const std::vector<sandbox::LaunchOrder>& orders, sandbox::RunReply& reply);
+  Problem launch_kept(const sandbox::KeptLaunches& which, sandbox::RunReply& reply);
   Problem launch_one(const sandbox::LaunchOrder& order, bool wait, sandbox::LaunchResult& result);
   // Waits until the stream is idle, at most so long.
   Ended finish(const std::string& entry, double seconds);
@@ -73,6 +75,7 @@ class CudaCandidate {
   std::optional<cuda::Stream> stream_;  // outlives what is used in it
   std::map<std::string, cuda::Module> modules_;
   CudaBuffers buffers_;
+  std::vector<ReadyLaunch> kept_;
   std::optional<Tools> tools_;
 };
 

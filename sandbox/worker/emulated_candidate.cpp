@@ -219,9 +219,12 @@ RunReply EmulatedCandidate::run(const RunJob& job) {
     return reply;
   }
   std::optional<std::string> problem = write(job);
-  for (const LaunchOrder& order : job.launches) {
-    if (problem) break;
-    problem = launch(order, reply);
+  if (!job.keep.empty()) kept_ = job.keep;
+  if (!problem && !is_part(job.again, kept_.size())) problem = "the host named launches that are not kept";
+  const std::uint64_t kept = problem ? 0 : job.again.count;
+  for (std::size_t i = 0; i < job.launches.size() + kept && !problem; ++i) {
+    const bool fresh = i < job.launches.size();
+    problem = launch(fresh ? job.launches[i] : kept_[job.again.first + i - job.launches.size()], reply);
     if (!problem && !reply.launches.back().faults.empty()) return reply;
   }
   for (const BufferRead& order : job.reads)

@@ -37,6 +37,7 @@ class EmulatedCandidate {
   std::unique_ptr<emu::Device> device_;
   std::map<std::string, std::shared_ptr<emu::LoadedModule>> modules_;
   std::map<std::string, Buffer> buffers_;
+  std::vector<sandbox::LaunchOrder> kept_;
 };
 
 }  // namespace onelaunch::worker

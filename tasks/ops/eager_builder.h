@@ -35,7 +35,11 @@ class EagerBuilder {
   void source(const char* device_functions);  // added once, however often it is asked for
   EagerOperand buffer(const std::string& name, std::int64_t elements, DType dtype);
   void launch(const OpView& view, const EagerKernel& kernel);
-  void routing(EagerRouting routing) { plan_.routings.push_back(std::move(routing)); }
+  // Before the launch that chooses.
+  void routing(EagerRouting routing) {
+    routing.launches = plan_.launches.size();
+    plan_.routings.push_back(std::move(routing));
+  }
 
   static EagerOperand of(const Operand& operand);                            // a tensor or a result
   static EagerOperand part(const Operand& int4_weight, const char* member);  // "packed", "scale", "zero"

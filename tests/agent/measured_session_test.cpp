@@ -326,6 +326,21 @@ TEST_F(MeasuredSessionTest, LetsGoWithoutPairsWhatIsMuchSlowerByItself) {
   EXPECT_EQ(sandbox.paired_grades, kAa + 1 + kConfirmingWorkers);
 }
 
+TEST_F(MeasuredSessionTest, LetsGoAfterAQuickLookWhatIsFarSlower) {
+  sandbox.looks = true;
+  sandbox.contexts = {32, 96};
+  behaviours["1"].us = 150;
+  propose("1");
+  ASSERT_TRUE(run());
+  const Report& report = agent.told.at(0);
+  EXPECT_EQ(report.verdict, Verdict::revert);
+  EXPECT_FALSE(report.us) << "one context is no score";
+  ASSERT_EQ(report.times.size(), 1u);
+  EXPECT_NEAR(*report.over_incumbent, 100.0 / 150, 0.02);
+  EXPECT_NE(report.reason.find("a quick look at context 32"), std::string::npos) << report.reason;
+  EXPECT_EQ(sandbox.paired_grades, kAa);
+}
+
 TEST_F(MeasuredSessionTest, LeavesACandidateUnjudgedWhenItIsStoppedWhileItConfirms) {
   behaviours["1"].us = 95;
   propose("1");

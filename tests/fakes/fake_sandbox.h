@@ -101,6 +101,15 @@ class FakeSandbox final : public sandbox::Sandbox {
     return grade;
   }
 
+  Result<sandbox::KernelProfile> profile(const sandbox::ProfileRequest& request, Deadline) override {
+    sandbox::KernelProfile profile;
+    profile.source_sha256 = sha256_hex(request.source), profile.tunables = request.tunables;
+    profile.modelled = !timer_.has_value(), profile.context = request.context.value_or(contexts.front());
+    profile.token_us = script(request.tunables).us, profile.launches = 1;
+    profile.phases = {{.name = "kernel", .passes = 1, .blocks = 1, .share = 1, .critical_us = profile.token_us}};
+    return profile;
+  }
+
   Result<sandbox::BaselineResult> baseline(const std::string& name, Deadline) override {
     ++baseline_calls[name];
     if (const auto broken = baseline_errors.find(name); broken != baseline_errors.end())
@@ -119,7 +128,8 @@ class FakeSandbox final : public sandbox::Sandbox {
   std::map<std::string, int> baseline_calls;
   std::vector<std::int64_t> contexts{32};
   double compile_s = 0;   // as compiles say
-  bool gives_up = false;  // no pairs of what is slower than stop_above_us
+  bool gives_up = false;  // no pairs of what is slower than stop_above
+  bool looks = false;     // then not even all contexts
   sandbox::Outcome control = sandbox::WrongAnswer{"zeros"};
   std::optional<sandbox::Outcome> regrade;   // of the closing, after the weights changed
   int compile_errors = 0, grade_errors = 0;  // this many calls fail from our side
@@ -138,7 +148,8 @@ class FakeSandbox final : public sandbox::Sandbox {
     grade.times = times_of(behaviour.us);
     grade.quarantine = behaviour.quarantine;
     if (!timer_ || request.against == nullptr) return;
-    if (gives_up && request.stop_above_us && sandbox::score_us(grade.times) > *request.stop_above_us) return;
+    if (looks && request.stop_above && behaviour.us > request.stop_above->first_us) return grade.times.resize(1);
+    if (gives_up && request.stop_above && sandbox::score_us(grade.times) > request.stop_above->score_us) return;
     ++paired_grades;
     const double against_us = script(request.against->tunables).us;
     std::vector<NoisyTimer::Truth> truths;

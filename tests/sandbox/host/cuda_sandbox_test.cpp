@@ -70,6 +70,29 @@ TEST_F(OnAnEmulatedGpu, TheSeedPassesAndIsTimedInPairs) {
   for (const GateResult& gate : result.gates) EXPECT_TRUE(gate.passed);
 }
 
+TEST_F(OnAnEmulatedGpu, TimingEndsAfterAQuickLookAtWhatIsTooSlow) {
+  open("llama_block_decode", "");
+  const Compiled seed = compile(seed_);
+  const Grade result = grade(seed, {.stop_above = GradeRequest::StopAbove{.first_us = 0.001, .score_us = 0.001},
+                                    .against = &seed,
+                                    .pair_s = 0.001});
+  ASSERT_STREQ(name_of(result.outcome), "passed") << explain(result.outcome);
+  ASSERT_EQ(result.times.size(), 1u);
+  EXPECT_EQ(result.times[0].context, task_.sweep[0].context);
+  EXPECT_TRUE(result.pairs.empty());
+}
+
+TEST_F(OnAnEmulatedGpu, ConfirmationsTimeTheTokenAlone) {
+  open("rmsnorm_linear", "tiny");
+  const Compiled seed = compile(seed_);
+  const Grade result = grade(seed, {.all_times = false, .against = &seed, .pair_s = 0.001});
+  ASSERT_STREQ(name_of(result.outcome), "passed") << explain(result.outcome);
+  ASSERT_TRUE(result.times.at(0).device);
+  EXPECT_GT(result.times[0].us_median, 0);
+  EXPECT_EQ(result.times[0].device->cold_us, 0);
+  EXPECT_FALSE(result.pairs.empty());
+}
+
 TEST_F(OnAnEmulatedGpu, StatesAndCachesAreCarriedThroughTimedChains) {
   open("llama_block_decode", "");
   const Compiled seed = compile(seed_);

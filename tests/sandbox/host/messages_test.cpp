@@ -18,6 +18,8 @@ RunJob a_job() {
   order.relocations.push_back({8, "weights w", 16});
   order.cooperative = false;
   job.launches.push_back(order);
+  job.keep.assign(3, order);
+  job.again = {1, 2};
   job.reads.push_back({"y", 0, 512, true});
   return job;
 }
@@ -28,8 +30,19 @@ TEST(Messages, ComeBackAsTheyWereSent) {
   EXPECT_EQ(job->writes.at(0).bytes, std::string("\0\xff\x01", 3));
   EXPECT_EQ(job->launches.at(0).relocations.at(0).buffer, "weights w");
   EXPECT_FALSE(job->launches.at(0).cooperative);
+  EXPECT_EQ(job->keep.size(), 3u);
+  EXPECT_EQ(job->again.first, 1u);
+  EXPECT_EQ(job->again.count, 2u);
   EXPECT_TRUE(job->reads.at(0).digest);
   EXPECT_EQ(kind_of_message(encode(a_job())), "run");
+}
+
+TEST(Messages, NameKeptLaunchesThatAreThere) {
+  EXPECT_TRUE(is_part({1, 2}, 3));
+  EXPECT_TRUE(is_part({3, 0}, 3));
+  EXPECT_FALSE(is_part({2, 2}, 3));
+  EXPECT_FALSE(is_part({4, 0}, 3));
+  EXPECT_FALSE(is_part({1, ~std::uint64_t{0}}, 3));
 }
 
 TEST(Messages, CarryTimedChainsAndTheirSamples) {

@@ -269,6 +269,47 @@ TEST_F(CudaCandidates, NeverFillTheDriversQueue) {
   EXPECT_LE(most, 500u);
 }
 
+TEST_F(CudaCandidates, LaunchAgainWhatWasKept) {
+  RunJob job;
+  job.keep.assign(3, order("prepare"));
+  for (std::size_t i = 0; i < 3; ++i) job.keep[i].grid = i + 1, job.keep[i].cooperative = false;
+  EXPECT_THAT(candidate().run(job).launches, IsEmpty()) << "kept is not launched";
+  EXPECT_THAT(fake_.launches, IsEmpty());
+  job = reading("x");
+  job.again = {1, 2};
+  const RunReply reply = candidate_->run(job);
+  EXPECT_EQ(reply.problem, "");
+  EXPECT_EQ(reply.launches.size(), 2u);
+  EXPECT_EQ(reply.reads.size(), 1u);
+  ASSERT_EQ(fake_.launches.size(), 2u);
+  EXPECT_EQ(fake_.launches[0].grid, 2u);
+  EXPECT_EQ(fake_.launches[1].grid, 3u);
+  EXPECT_NE(fake_.launches[1].words.at(0), 0u) << "its addresses are in their places";
+}
+
+TEST_F(CudaCandidates, StopAtAKeptLaunchThatFaults) {
+  RunJob job = reading("x");
+  job.keep.assign(2, order());
+  job.again = {0, 2};
+  fake_.on_launch = [&](const FakeLaunch&) { return fake_.fault(CUDA_ERROR_ILLEGAL_ADDRESS), CUDA_SUCCESS; };
+  const RunReply reply = candidate().run(job);
+  ASSERT_FALSE(reply.launches.empty());
+  EXPECT_EQ(reply.launches.back().faults.at(0).kind, "out_of_bounds");
+  EXPECT_THAT(reply.reads, IsEmpty());
+}
+
+TEST_F(CudaCandidates, RefuseToLaunchWhatIsNotKept) {
+  RunJob job;
+  job.keep.assign(2, order());
+  job.again = {1, 2};
+  EXPECT_THAT(candidate().run(job).problem, HasSubstr("not kept"));
+  EXPECT_THAT(fake_.launches, IsEmpty());
+  EXPECT_EQ(candidate_->set_up(setup()).problem, "");
+  job.keep.clear();
+  job.again = {0, 1};
+  EXPECT_THAT(candidate_->run(job).problem, HasSubstr("not kept")) << "a new set-up forgets";
+}
+
 TEST_F(CudaCandidates, PassOnWhatIsPrintedAndWhoPrintedIt) {
   RunJob job;
   job.launches = {order(), order()};

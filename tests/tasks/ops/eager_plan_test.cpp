@@ -97,6 +97,8 @@ TEST(EagerPlan, SaysWhereTheLogitsOfEveryRoutedLayerLie) {
       return !launch.arguments.empty() && launch.op == routing.logits;
     });
     EXPECT_EQ(written, 1) << "of one launch, so that the logits are there at the end of the token";
+    ASSERT_GT(routing.launches, 0u);
+    EXPECT_EQ(plan.launches[routing.launches - 1].op, routing.logits) << "the last launch before the choice";
   }
   EXPECT_TRUE(eager_plan(library_task("llama_block_decode", "full"), 136).routings.empty());
 }
