@@ -108,9 +108,10 @@ std::size_t next_word(ArgsLayout& layout) {
 
 }  // namespace
 
-std::string candidate_header(const Task& task) {
+std::string candidate_header(const Task& task, Build build) {
+  const std::string marks = build == Build::profile ? k_profile : build == Build::probe ? k_probe : "";
   return "// <onelaunch.cuh> (onelaunch.candidate/1) for the task " + task.name + ", variant " + task.variant +
-         ". Generated: do not edit.\n#pragma once\n#include <cuda_bf16.h>\n\n" + k_launch + "\n" + dims(task) + "\n" +
+         ". Generated: do not edit.\n#pragma once\n#include <cuda_bf16.h>\n\n" + marks + k_launch + "\n" + dims(task) + "\n" +
          structs(task) + "\n" + k_barrier + "\n" + k_loads;
 }
 

@@ -9,9 +9,13 @@
 
 namespace onelaunch::tasks {
 
+// What the marks OL_PHASE and OL_PROBE are compiled to. Timed: nothing. Profile: stamps of every block, also round each
+// grid_barrier(). Probe: copies of intermediate results. (tasks/device/profile.cuh, probe.cuh)
+enum class Build { timed, profile, probe };
+
 // The whole header as text: dims as constexpr in namespace ol, ol::Args, ol::PrepareArgs, the OL_ macros, the grid
-// barrier and typed load helpers.
-std::string candidate_header(const Task& task);
+// barrier and typed load helpers. ol::Args is the same in every build.
+std::string candidate_header(const Task& task, Build build = Build::timed);
 
 // Where the harness writes what into ol::Args (or ol::PrepareArgs): byte offsets.
 struct ArgsLayout {

@@ -3,6 +3,8 @@
 
 namespace onelaunch::tasks {
 extern const char* const k_launch;
+extern const char* const k_profile;
+extern const char* const k_probe;
 extern const char* const k_barrier;
 extern const char* const k_loads;
 extern const char* const k_generator;

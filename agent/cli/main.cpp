@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   add_run_command(app, exit_code);
   add_eval_command(app, exit_code);
   add_compare_command(app, exit_code);
+  add_profile_command(app, exit_code);
   add_microbench_command(app, exit_code);
   add_submit_command(app, exit_code);
   add_replay_command(app, exit_code);

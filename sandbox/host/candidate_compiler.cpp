@@ -44,7 +44,7 @@ CandidateCompiler::CandidateCompiler(const tasks::Task& task, Compiler& compiler
       clock_(clock),
       header_(tasks::candidate_header(task)) {}
 
-Result<Compiled> CandidateCompiler::compile(const CompileRequest& request, Deadline deadline,
+Result<Compiled> CandidateCompiler::compile(const CompileRequest& request, const MarkedBuild& build, Deadline deadline,
                                             const Interrupts::Scope& interrupts) {
   const Seconds start = clock_.now();
   Compiled compiled;
@@ -56,10 +56,10 @@ Result<Compiled> CandidateCompiler::compile(const CompileRequest& request, Deadl
     compiled.outcome = Refused{"tunables", values.error().message};
   } else {
     compiled.tunables = std::move(*values);
-    auto done = compiler_.compile(job_for(request.source, compiled.tunables), deadline, interrupts);
+    auto done = compiler_.compile(job_for(request.source, compiled.tunables, build), deadline, interrupts);
     if (!done) return because(done.error());
     compiled.cached = done->cached;
-    judge(std::move(done->reply), compiled);
+    judge(std::move(done->reply), build.build != tasks::Build::timed, compiled);
   }
   compiled.seconds = (clock_.now() - start).count();
   return compiled;
@@ -73,17 +73,18 @@ std::optional<Refused> CandidateCompiler::refuse_source(const CompileRequest& re
   return std::nullopt;
 }
 
-CompileJob CandidateCompiler::job_for(const std::string& source, const TunableValues& values) const {
+CompileJob CandidateCompiler::job_for(const std::string& source, const TunableValues& values, const MarkedBuild& build) const {
   CompileJob job;
   job.source = source;
-  job.header = header_;
+  job.header = build.build == tasks::Build::timed ? header_ : tasks::candidate_header(task_, build.build);
   job.options = {"--gpu-architecture=" + facts_.target, "--std=c++20"};
   for (const auto& [name, value] : values) job.options.push_back("-D" + name + "=" + value);
+  for (const std::string& define : build.defines) job.options.push_back("-D" + define);
   job.limits = limits_;
   return job;
 }
 
-void CandidateCompiler::judge(CompileReply reply, Compiled& compiled) const {
+void CandidateCompiler::judge(CompileReply reply, bool marked, Compiled& compiled) const {
   using Status = CompileReply::Status;
   compiled.log = reply.log;
   if (reply.status == Status::timed_out) {
@@ -99,6 +100,7 @@ void CandidateCompiler::judge(CompileReply reply, Compiled& compiled) const {
     GateLimits limits = gate_limits(tasks::weight_arena(task_).bytes);
     limits.args_bytes = tasks::args_layout(task_).bytes;
     limits.prepare_args_bytes = tasks::prepare_args_layout(task_).bytes;
+    limits.marked = marked;
     auto verdict = static_gate(reply, facts_, limits);
     if (Refused* refused = std::get_if<Refused>(&verdict)) compiled.outcome = std::move(*refused);
     if (Declarations* declared = std::get_if<Declarations>(&verdict)) {

@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sandbox/host/compiler.h"
 #include "sandbox/host/sandbox.h"
+#include "tasks/header.h"
 #include "tasks/task.h"
 
 namespace onelaunch::sandbox {
@@ -20,12 +22,21 @@ class CandidateCompiler {
   CandidateCompiler(const tasks::Task& task, Compiler& compiler, const DeviceFacts& facts, const CompileLimits& limits,
                     std::size_t source_bytes_max, const Clock& clock);
 
-  Result<Compiled> compile(const CompileRequest& request, Deadline deadline, const Interrupts::Scope& interrupts);
+  Result<Compiled> compile(const CompileRequest& request, Deadline deadline, const Interrupts::Scope& interrupts) {
+    return compile(request, {}, deadline, interrupts);
+  }
+  // A build whose marks do something (tasks/header.h), which may read the clock. Never graded. `defines`: "OL_PROFILE_PLAIN".
+  struct MarkedBuild {
+    tasks::Build build = tasks::Build::timed;
+    std::vector<std::string> defines;
+  };
+  Result<Compiled> compile(const CompileRequest& request, const MarkedBuild& build, Deadline deadline,
+                           const Interrupts::Scope& interrupts);
 
  private:
   std::optional<Refused> refuse_source(const CompileRequest& request) const;
-  CompileJob job_for(const std::string& source, const TunableValues& values) const;
-  void judge(CompileReply reply, Compiled& compiled) const;
+  CompileJob job_for(const std::string& source, const TunableValues& values, const MarkedBuild& build) const;
+  void judge(CompileReply reply, bool marked, Compiled& compiled) const;
 
   const tasks::Task& task_;
   Compiler& compiler_;

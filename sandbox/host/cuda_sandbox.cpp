@@ -8,6 +8,7 @@
 #include "sandbox/host/device_lock.h"
 #include "sandbox/host/generation.h"
 #include "sandbox/host/gpu_grader.h"
+#include "sandbox/host/gpu_profile.h"
 #include "sandbox/host/gpu_timer.h"
 #include "sandbox/host/harness_kernels.h"
 #include "sandbox/host/measure.h"
@@ -101,6 +102,15 @@ class CudaSandbox final : public Sandbox {
     if (auto ready = ready_reference(interrupts, deadline); !ready) return because(ready.error());
     return grade_on_gpu({base_, role_, layout_, own_.generator, own_.harness, generator_device(), weight_seed_, *reference_, options_.chain_us, info_.stream_tb_s},
                         candidate, request, deadline, interrupts);
+  }
+
+  Result<KernelProfile> profile(const ProfileRequest& request, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    if (request.context && *request.context > longest_context(task_))
+      return invalid("a context is a number of cached tokens, at most " + std::to_string(longest_context(task_)));
+    if (auto ready = ready_reference(interrupts, deadline); !ready) return because(ready.error());
+    GpuRunner runner({base_, role_, own_.generator, own_.harness, generator_device(), weight_seed_, *reference_}, deadline, interrupts);
+    return profile_kernel({base_, candidates_, true}, request, runner, deadline, interrupts);
   }
 
   Result<BaselineResult> baseline(const std::string& name, Deadline deadline) override {

@@ -7,6 +7,8 @@
 #include "sandbox/host/compiler.h"
 #include "sandbox/host/device_session.h"
 #include "sandbox/host/eager_baseline.h"
+#include "sandbox/host/emulated_profile.h"
+#include "sandbox/host/grade_plan.h"
 
 namespace onelaunch::sandbox {
 namespace {
@@ -42,6 +44,16 @@ class EmulatedSandbox final : public Sandbox {
     for (const std::int64_t context : request.contexts)
       if (context < 0) return invalid("a context is a number of cached tokens, not " + std::to_string(context));
     return grade_candidate(bench(), candidate, request, [this](tasks::InputSet set) { return weights(set); }, deadline, interrupts);
+  }
+
+  Result<KernelProfile> profile(const ProfileRequest& request, Deadline deadline) override {
+    const Interrupts::Scope interrupts(interrupts_);
+    auto of_nominal = weights(tasks::InputSet::nominal);
+    if (!of_nominal) return because(of_nominal.error());
+    const GradeBench bench = this->bench();
+    EmulatedRunner runner(bench, **of_nominal, deadline, interrupts);
+    const bool heavy = (*of_nominal)->arena().bytes > kHeavyWeightBytes;
+    return profile_kernel({bench, candidates_, false, heavy}, request, runner, deadline, interrupts);
   }
 
   Result<BaselineResult> baseline(const std::string& name, Deadline deadline) override {

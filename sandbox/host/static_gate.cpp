@@ -131,12 +131,17 @@ std::optional<Refused> check_bytes(const LaunchDeclaration& launch, const GateLi
   return std::nullopt;
 }
 
-std::optional<Refused> check_entries(const PtxFacts& facts, const std::vector<PrepareDeclaration>& prepares) {
+// What the headers of profile and probe builds add to a module (tasks/device).
+bool is_ours(const std::string& name) {
+  return name == "ol_profile_attach" || name == "ol_profile_attached" || name == "ol_probe_attach" || name == "ol_probe_attached";
+}
+
+std::optional<Refused> check_entries(const PtxFacts& facts, const std::vector<PrepareDeclaration>& prepares, bool marked) {
   if (!contains(facts.entries, kEntry))
     return Refused{"entry", "the source defines no kernel of the name megakernel (it defines: " + joined(facts.entries) +
                                 "); write extern \"C\" __global__ void megakernel(const __grid_constant__ ol::Args args)"};
   for (const std::string& entry : facts.entries)
-    if (entry != kEntry && std::ranges::find(prepares, entry, &PrepareDeclaration::name) == prepares.end())
+    if (entry != kEntry && !(marked && is_ours(entry)) && std::ranges::find(prepares, entry, &PrepareDeclaration::name) == prepares.end())
       return Refused{"entry", "the kernel " + entry + " is neither megakernel nor declared with OL_PREPARE(" + entry + ", ...)"};
   for (const PrepareDeclaration& prepare : prepares)
     if (!contains(facts.entries, prepare.name))
@@ -170,9 +175,13 @@ std::string why_forbidden(const PtxFinding& finding) {
   return "uses " + finding.what + ", which candidates may not";
 }
 
-std::optional<Refused> check_findings(const PtxFacts& facts) {
-  if (facts.findings.empty()) return std::nullopt;
-  const PtxFinding& first = facts.findings.front();
+std::optional<Refused> check_findings(const PtxFacts& facts, bool marked) {
+  const auto forbidden = [&](const PtxFinding& finding) {
+    return !marked || !(is_ours(finding.what) || finding.what.starts_with("%globaltimer"));
+  };
+  const auto found = std::ranges::find_if(facts.findings, forbidden);
+  if (found == facts.findings.end()) return std::nullopt;
+  const PtxFinding& first = *found;
   const std::string place = first.source_line > 0 ? " (near kernel.cu:" + std::to_string(first.source_line) + ")" : "";
   return Refused{first.rule, why_forbidden(first) + place};
 }
@@ -231,7 +240,7 @@ std::variant<Declarations, Refused> static_gate(const CompileReply& compiled, co
   const PtxFacts facts = scan_ptx(compiled.ptx);
   Declarations declared;
   declared.prepares = read_prepares(facts);
-  if (auto refused = check_entries(facts, declared.prepares)) return *refused;
+  if (auto refused = check_entries(facts, declared.prepares, limits.marked)) return *refused;
   if (auto refused = check_parameters(facts, declared.prepares, limits)) return *refused;
   const auto launch = read_launch(facts);
   if (!launch)
@@ -248,7 +257,7 @@ std::variant<Declarations, Refused> static_gate(const CompileReply& compiled, co
   if (auto refused = check_grid(demand, device)) return *refused;
   for (const PrepareDeclaration& prepare : declared.prepares)
     if (auto refused = check_prepare(prepare, facts, compiled, device)) return *refused;
-  if (auto refused = check_findings(facts)) return *refused;
+  if (auto refused = check_findings(facts, limits.marked)) return *refused;
   return declared;
 }
 

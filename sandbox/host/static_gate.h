@@ -17,6 +17,7 @@ struct GateLimits {
   std::uint64_t scratch_bytes = std::uint64_t{1} << 30;
   std::uint64_t prepared_bytes = 64 << 20;
   std::uint64_t args_bytes = 0, prepare_args_bytes = 0;  // sizes of ol::Args and ol::PrepareArgs; 0: not checked
+  bool marked = false;  // a profile or probe build: what its header brings is allowed, and reading the clock
 };
 // Prepared data may be twice the weights, or 64 MiB.
 GateLimits gate_limits(std::uint64_t weight_bytes);

@@ -8,6 +8,7 @@ constexpr unsigned kSpinsMax = 1u << 24;  // polls before a barrier gives up, so
 // only grows, from launch to launch too: each barrier adds one per block.
 __device__ inline void grid_barrier(const Args& args) {
   __syncthreads();
+  OL_STAMP(arrive);
   if (threadIdx.x == 0) {
     unsigned long long* counter = reinterpret_cast<unsigned long long*>(args.sync);
     unsigned long long arrived, seen;
@@ -21,6 +22,7 @@ __device__ inline void grid_barrier(const Args& args) {
     }
   }
   __syncthreads();
+  OL_STAMP(released);
 }
 
 }  // namespace ol

@@ -43,9 +43,17 @@ __host__ __device__ constexpr unsigned long long per_sm(unsigned n) { return (1u
   extern "C" __attribute__((used)) __constant__ const ::ol::PrepareDeclaration ol_prepare_##kernel = \
       ::ol::declare_prepare(__LINE__, ::ol::PrepareShape{__VA_ARGS__});
 
-// Marks for profile builds; nothing otherwise.
+// OL_PHASE("name"): a phase begins here. OL_PROBE("layer.0.h", pointer, n): n values of that result, to be compared.
+// Both do something in builds of their own only (onelaunch profile); nothing otherwise.
+#ifndef OL_PHASE
 #define OL_PHASE(...)
+#endif
+#ifndef OL_PROBE
 #define OL_PROBE(...)
+#endif
+#ifndef OL_STAMP
+#define OL_STAMP(...)
+#endif
 
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)

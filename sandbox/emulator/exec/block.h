@@ -46,6 +46,7 @@ struct Block {
   double cycles_before = 0;              // model: summed chains up to the last block barrier
   std::vector<std::unique_ptr<WarpRun>> warps;
   BlockPhases phases;
+  double clock_us = 0;                   // the last that its modelled clock showed
   L1Lines l1;
   std::vector<std::byte> shared_storage;
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 namespace onelaunch::emu {
 
 class Checker;                           // check/checker.h
+struct Block;                            // exec/block.h
 
 constexpr std::uint32_t kPhasesMax = 4096;
 
@@ -54,6 +56,10 @@ struct Grid {
   std::uint64_t instructions = 0;        // warp instructions so far
   std::uint64_t skipped_ns = 0;          // virtual time that passed while nothing could run
   std::uint64_t timer_reads = 0;
+  const DeviceProfile* profile = nullptr;                        // of the modelled clock; null: it stands still
+  const std::vector<std::unique_ptr<Block>>* blocks = nullptr;   // those started so far
+  int resident = 1;                      // blocks at once on the whole device
+  std::vector<double> phase_starts_us;   // as far as they were asked for (exec/clock.h)
   std::string printed;
   bool printed_truncated = false;
 

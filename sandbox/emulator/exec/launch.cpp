@@ -63,6 +63,8 @@ LaunchReport run_launch(const LoadedEntry& entry, Memory& memory, const DevicePr
   grid.flights.later = options.schedule_seed != 0;
   grid.l2 = L2Clock(profile.l2_bytes);
   grid.chain = chain_costs(profile);
+  grid.profile = &profile;
+  grid.resident = resident;
   for (std::size_t pc = 0; pc < grid.caches.size(); ++pc) grid.caches[pc].rounds = entry.first_of_rounds[pc];
   std::optional<Checker> checker;
   if (checked) grid.checker = &checker.emplace(grid, options.checks, std::move(facts), entry.program->ops);

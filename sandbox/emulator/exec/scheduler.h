@@ -24,7 +24,7 @@ constexpr std::uint64_t kIdleNanoseconds = 1'000'000;  // of virtual time that p
 
 class Scheduler {
  public:
-  Scheduler(Grid& grid, const LaunchOptions& options) : grid_(grid), options_(options) {}
+  Scheduler(Grid& grid, const LaunchOptions& options) : grid_(grid), options_(options) { grid.blocks = &blocks_; }
 
   // Starts as many blocks as are resident; later ones start when earlier ones end.
   void run(std::uint32_t blocks, std::uint32_t resident);

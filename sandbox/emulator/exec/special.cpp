@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sandbox/emulator/exec/block.h"
+#include "sandbox/emulator/exec/clock.h"
 #include "sandbox/emulator/exec/cluster.h"
 #include "sandbox/emulator/exec/grid.h"
 #include "sandbox/emulator/exec/warp.h"
@@ -54,7 +55,8 @@ std::uint64_t cycles_low(const Thread& t) { return cycles(t) & 0xffffffffu; }
 std::uint64_t cycles_high(const Thread& t) { return cycles(t) >> 32; }
 std::uint64_t nanoseconds(const Thread& t) {
   if (t.warp.polls) t.warp.polls->timer = true;
-  return static_cast<std::uint64_t>(static_cast<double>(t.warp.grid->instructions) * kNanosecondsACycle) + t.warp.grid->skipped_ns;
+  ++t.warp.grid->timer_reads;
+  return modelled_ns(t.warp);
 }
 std::uint64_t nanoseconds_low(const Thread& t) { return nanoseconds(t) & 0xffffffffu; }
 std::uint64_t nanoseconds_high(const Thread& t) { return nanoseconds(t) >> 32; }

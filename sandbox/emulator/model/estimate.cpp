@@ -53,7 +53,7 @@ void add_counters(PhaseCounters& sum, const BlockPhase& work) {
   sum.atomics += work.atomics;
 }
 
-void bound_by_sm(Bound& bound, const SmWork& sm, double blocks_at_once, double clock_mhz) {
+void bound_by_sm(Bound& bound, const SmWork& sm, double at_once, double clock_mhz) {
   bound.raise(sm.issue / clock_mhz, "issue");
   bound.raise(sm.alu / clock_mhz, "alu");
   bound.raise(sm.fma / clock_mhz, "fma");
@@ -61,11 +61,15 @@ void bound_by_sm(Bound& bound, const SmWork& sm, double blocks_at_once, double c
   bound.raise(sm.load_store / clock_mhz, "load_store");
   bound.raise(sm.tensor / clock_mhz, "tensor");
   bound.raise(sm.shared / clock_mhz, "shared");
-  bound.raise(std::max(sm.chain_max, sm.chain_sum / blocks_at_once) / clock_mhz, "latency");
+  bound.raise(std::max(sm.chain_max, sm.chain_sum / at_once) / clock_mhz, "latency");
+}
+
+double blocks_at_once(const DeviceProfile& profile, int resident) {
+  return std::max(1.0, static_cast<double>(resident) / profile.sms);
 }
 
 PhaseCounters estimate_phase(const DeviceProfile& profile, const std::vector<const BlockPhases*>& blocks, std::size_t number,
-                             double blocks_at_once) {
+                             double at_once) {
   PhaseCounters phase;
   std::vector<SmWork> sms(static_cast<std::size_t>(profile.sms));
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -76,7 +80,7 @@ PhaseCounters estimate_phase(const DeviceProfile& profile, const std::vector<con
   }
   Bound bound;
   const double clock_mhz = profile.clock_ghz * 1e3;  // cycles a microsecond
-  for (const SmWork& sm : sms) bound_by_sm(bound, sm, blocks_at_once, clock_mhz);
+  for (const SmWork& sm : sms) bound_by_sm(bound, sm, at_once, clock_mhz);
   bound.raise(static_cast<double>(phase.dram_bytes_read + phase.dram_bytes_written) / (profile.dram_tb_s * 1e6), "dram");
   bound.raise(static_cast<double>(phase.l2_bytes) / (profile.l2_tb_s * 1e6), "l2");
   bound.raise(static_cast<double>(phase.atomics) / kAtomicsPerUs, "atomics");
@@ -91,17 +95,34 @@ std::vector<PhaseCounters> estimate_phases(const DeviceProfile& profile, const s
                                            int resident) {
   std::size_t count = 0;
   for (const BlockPhases* phases : blocks) count = std::max(count, phases->size());
-  const double blocks_at_once = std::max(1.0, static_cast<double>(resident) / profile.sms);
-  // The atomic that arrives and the first look at the counter are in the chain already: the rest of the wait comes on top.
-  const ChainCosts chain = chain_costs(profile);
-  const double in_chain = (chain.atomic_cycles + chain.l2_cycles) / (profile.clock_ghz * 1e3);
   std::vector<PhaseCounters> result;
   for (std::size_t number = 0; number < count; ++number) {
-    PhaseCounters phase = estimate_phase(profile, blocks, number, blocks_at_once);
-    if (number > 0) phase.us += std::max(0.0, profile.grid_barrier_us - in_chain);
+    PhaseCounters phase = estimate_phase(profile, blocks, number, blocks_at_once(profile, resident));
+    if (number > 0) phase.us += phase_wait_us(profile);
     if (phase.warp_instructions > 0) result.push_back(phase);
   }
   return result;
+}
+
+double phase_work_us(const DeviceProfile& profile, const std::vector<const BlockPhases*>& blocks, std::size_t number, int resident) {
+  return estimate_phase(profile, blocks, number, blocks_at_once(profile, resident)).us;
+}
+
+// The atomic that arrives and the first look at the counter are in the chain already: the rest of the wait comes on top.
+double phase_wait_us(const DeviceProfile& profile) {
+  const ChainCosts chain = chain_costs(profile);
+  return std::max(0.0, profile.grid_barrier_us - (chain.atomic_cycles + chain.l2_cycles) / (profile.clock_ghz * 1e3));
+}
+
+double block_work_us(const DeviceProfile& profile, const BlockPhase& work, std::size_t blocks, int resident) {
+  SmWork sm;
+  sm.add(work);
+  Bound bound;
+  bound_by_sm(bound, sm, blocks_at_once(profile, resident), profile.clock_ghz * 1e3);
+  const double share = static_cast<double>(kSectorBytes * blocks) / 1e6;
+  bound.raise(static_cast<double>(work.dram_read + work.dram_written) * share / profile.dram_tb_s, "dram");
+  bound.raise(static_cast<double>(work.l2_sectors) * share / profile.l2_tb_s, "l2");
+  return bound.us;
 }
 
 PhaseCounters estimate_total(const DeviceProfile& profile, const std::vector<PhaseCounters>& phases) {
