@@ -90,9 +90,40 @@ void RunLog::say(const std::string& topic, const std::string& line) {
 
 void RunLog::busy(const std::string& what) { progress_.busy(what); }
 
+void RunLog::begin(Seconds wall, Seconds spent) {
+  {
+    const std::lock_guard lock(mutex_);
+    began_ = clock_.now() - spent;
+    wall_ = wall;
+  }
+  progress_.lead([this] { return standing(); });
+}
+
 void RunLog::decided(const agent::Report& report) {
-  ++judged_;
-  if (!quiet_) progress_.print(format_number("%4.0f  ", judged_) + report_line(report));
+  int judged = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    judged = ++judged_;
+    if (report.verdict == agent::Verdict::keep && report.us) {
+      best_ = report.candidate + format_number(" %.2f us", *report.us);
+      if (report.over_seed) best_ += format_number(", %.2fx seed", *report.over_seed);
+    }
+  }
+  if (!quiet_) progress_.print(format_number("%4.0f  ", judged) + report_line(report));
+}
+
+void RunLog::cost(const std::string& so_far) {
+  const std::lock_guard lock(mutex_);
+  cost_ = so_far;
+}
+
+// "12m05s of 3h00m, best c17 101.80 us, 4.31x seed, 34 tried, $1.23"
+std::string RunLog::standing() {
+  const std::lock_guard lock(mutex_);
+  std::string text = agent::print_duration(clock_.now() - began_) + " of " + agent::print_duration(wall_);
+  if (!best_.empty()) text += ", best " + best_;
+  text += ", " + std::to_string(judged_) + " tried";
+  return cost_.empty() ? text : text + ", " + cost_;
 }
 
 std::string summary_text(const agent::SessionResult& result, const std::string& run, Seconds wall) {

@@ -1,10 +1,12 @@
 #include "agent/cli/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
 #include "agent/loop/budget.h"
 
@@ -13,6 +15,20 @@ namespace {
 
 constexpr Seconds kQuiet{2};  // what is shorter needs no progress line
 constexpr std::chrono::milliseconds kTick{500};
+
+// Of the terminal; a usual width where it does not say.
+std::size_t columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79u;
+}
+
+// A line that wraps could not be erased.
+std::string fitted(const std::string& line, std::size_t width) {
+  if (line.size() <= width) return line;
+  std::size_t cut = width > 3 ? width - 3 : 0;
+  while (cut > 0 && (static_cast<unsigned char>(line[cut]) & 0xC0) == 0x80) --cut;
+  return line.substr(0, cut) + "...";
+}
 
 }  // namespace
 
@@ -45,6 +61,11 @@ void ProgressLine::busy(const std::string& what) {
   since_ = clock_.now();
 }
 
+void ProgressLine::lead(std::function<std::string()> text) {
+  const std::lock_guard lock(mutex_);
+  lead_ = std::move(text);
+}
+
 void ProgressLine::done() {
   const std::lock_guard lock(mutex_);
   what_.clear();
@@ -62,8 +83,10 @@ void ProgressLine::tick() {
   while (!ending_) {
     wake_.wait_for(lock, kTick);
     const Seconds took = clock_.now() - since_;
-    if (ending_ || what_.empty() || took < kQuiet) continue;
-    std::cerr << "\r\033[K  " << what_ << " ... " << agent::print_duration(took) << std::flush;
+    if (ending_ || what_.empty() || (took < kQuiet && !lead_)) continue;
+    std::string line = "  " + (lead_ ? lead_() + " | " : "") + what_;
+    if (took >= kQuiet) line += " ... " + agent::print_duration(took);
+    std::cerr << "\r\033[K" << fitted(line, columns()) << std::flush;
     shown_ = true;
   }
 }

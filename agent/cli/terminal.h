@@ -1,7 +1,9 @@
 #pragma once
-// Writing to a person's terminal: numbers, and a progress line that shows up when something takes over two seconds.
+// Writing to a person's terminal: numbers, and a progress line that shows up when something takes over two seconds, or,
+// once it has a lead, for as long as anything goes on.
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -29,6 +31,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void busy(const std::string& what);
+  // What stands before it, asked for whenever the line is drawn; from the line's own thread.
+  void lead(std::function<std::string()> text);
   void done();                          // nothing goes on any more
   void print(const std::string& line);  // a line on standard output, with the progress line out of its way
 
@@ -41,6 +45,7 @@ class ProgressLine {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::string what_;
+  std::function<std::string()> lead_;
   Seconds since_{0};
   bool shown_ = false, ending_ = false;
   std::thread ticker_;  // last: it uses the others

@@ -15,6 +15,8 @@ class Observer {
   // What is going on from now until the next call, for a progress line.
   virtual void busy(const std::string& what) = 0;
   virtual void decided(const Report& report) = 0;
+  // What the agent has cost so far: "$1.23 of $10.00, 120k tokens".
+  virtual void cost(const std::string&) {}
 };
 
 }  // namespace onelaunch::agent
