@@ -31,6 +31,8 @@ struct SpentBefore {
 std::vector<Report> judged_history(const traces::SessionState& state, const std::filesystem::path& run) {
   std::map<std::string, std::string> sources;
   std::vector<Report> history;
+  const traces::Baseline* baseline = state.baseline();
+  const std::optional<double> baseline_us = baseline ? traces::score_of(baseline->times) : std::nullopt;
   for (const traces::Attempt& attempt : state.attempts) {
     if (!attempt.decision) continue;
     const std::string& hash = attempt.candidate.source_sha256;
@@ -45,6 +47,9 @@ std::vector<Report> judged_history(const traces::SessionState& state, const std:
     for (const auto& [context, time] : state.times_of(attempt.candidate.id))
       report.times.push_back(
           {.context = context, .us = time.us_median, .low_us = time.us_low, .high_us = time.us_high});
+    report.over_seed = ratio_of(state.seed_us, report.us);
+    report.over_baseline = ratio_of(baseline_us, report.us);
+    if (baseline) report.baseline = baseline->name;
     if (!attempt.measurements.empty()) report.modelled = attempt.measurements.back().kind == "modelled";
     history.push_back(std::move(report));
   }

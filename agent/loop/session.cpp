@@ -177,9 +177,25 @@ std::optional<Session::Entrant> Session::next_entrant() {
                   .proposed = ports_.clock.now()};
   if (entrant.proposal.parent.empty()) entrant.proposal.parent = opened_->incumbent.id;
   fill_defaults(entrant.proposal);
-  recorder_.candidate(entrant.id, entrant.proposal);
+  if (const traces::Attempt* before = left_undecided(entrant.proposal))
+    entrant.id = before->candidate.id;
+  else
+    recorder_.candidate(entrant.id, entrant.proposal);
   entrant.compiling = judge_.start_compile(entrant.proposal, budget_.work_end());
   return entrant;
+}
+
+// An earlier leg ended while it judged this very proposal: it is judged now, under its own name.
+const traces::Attempt* Session::left_undecided(const Proposal& proposal) const {
+  if (!continuation_) return nullptr;
+  const std::vector<traces::Attempt>& attempts = recorder_.state().attempts;
+  const std::string source_sha256 = sha256_hex(proposal.source);
+  for (std::size_t i = 0; i < std::min(attempts.size(), continuation_->state.attempts.size()); ++i) {
+    const traces::Candidate& candidate = attempts[i].candidate;
+    if (!attempts[i].decision && candidate.source_sha256 == source_sha256 && candidate.tunables == proposal.tunables)
+      return &attempts[i];
+  }
+  return nullptr;
 }
 
 void Session::judge(Entrant entrant) {

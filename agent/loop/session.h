@@ -95,6 +95,7 @@ class Session {
   StopReason loop();
   StopReason agent_ended();
   std::optional<Entrant> next_entrant();
+  const traces::Attempt* left_undecided(const Proposal& proposal) const;
   void judge(Entrant entrant);
   void keep(const Entrant& entrant, Judgement& judgement, double us);
   bool time_for_another() const;
