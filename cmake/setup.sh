@@ -1,7 +1,7 @@
 # Sourced by demo.sh and test.sh: what has to be there before the build, installed when we may.
 # shellcheck shell=bash
 
-build_packages=(g++ cmake ninja-build ccache libexpected-dev nlohmann-json3-dev libspdlog-dev libcli11-dev libssl-dev
+build_packages=(g++ cmake ninja-build ccache libexpected-dev nlohmann-json3-dev libspdlog-dev libcli11-dev libssl-dev libcurl4-openssl-dev
   libsimdjson-dev libjs-chart.js libjs-highlight.js)
 test_packages=(libgtest-dev libgmock-dev libvalijson-dev git)
 

@@ -134,7 +134,8 @@ struct CallLimits {
   Seconds linger{2};        // after a complete reply, for the provider to close
   Seconds backoff_first{0.5}, backoff_max{60};
   int retries_max = 500;
-  int retries_max_malformed = 3;             // the provider says that the model's turn was broken
+  int retries_max_malformed = 3;    // the provider says that the model's turn was broken
+  int retries_max_unconnected = 8;  // while the server has never answered: the address is likely wrong
   std::size_t reply_bytes_max = 256u << 20;  // as sent: streams repeat themselves
   std::size_t event_bytes_max = 64u << 20;
 };
