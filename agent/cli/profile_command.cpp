@@ -67,7 +67,7 @@ void add_profile_command(CLI::App& app, int& exit_code) {
   command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
   command->add_option("--context", options->context, "Cached tokens (default: the sweep's first)")->check(CLI::NonNegativeNumber);
   command->add_option("--seed", options->seed, "Of weights, states and tokens; random when absent");
-  command->add_option("--launches", options->launches, "Launches that are looked at (default 20; emu: at most 2)")->check(CLI::Range(1, 200));
+  command->add_option("--launches", options->launches, "Launches that are looked at (default 20; emu: at most 2)")->check(CLI::Range(1, 64));
   command->add_option("--limit", options->limit, "Longest time for all, such as 30s (default 1h)");
   command->add_option("-D", options->defines, "Value of a tunable, NAME=VALUE")->allow_extra_args(false);
   command->add_flag("--no-sass", options->no_sass, "Do not disassemble");

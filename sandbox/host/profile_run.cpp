@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kStampBuffer = "profile stamps";
 constexpr const char* kProbeBuffer = "probes";
-constexpr int kWarmUp = 4, kEmulatedLaunches = 2, kLaunchesMax = 200;
+constexpr int kWarmUp = 4, kEmulatedLaunches = 2, kLaunchesMax = 64;
 constexpr std::uint64_t kWorkspaceStream = 9700;
 
 void put_word(LaunchOrder& order, std::size_t index, std::uint64_t word) {

@@ -89,7 +89,7 @@ class Profiling {
       if (std::holds_alternative<CompileFailed>(compiled->outcome) && !plain) {
         plain = true;
         build.defines.push_back("OL_PROFILE_PLAIN");
-        profile_.notes.push_back("a mark stands where no declaration may (after a case label?), so the end of the last phase is not known");
+        profile_.notes.push_back("a mark stands where no declaration may (after a case label, or two on a line), so the end of the last phase is not known");
       } else if (refused != nullptr && (refused->rule == "shared_memory" || refused->rule == "grid") && !global) {
         global = true;
         build.defines.push_back("OL_PROFILE_GLOBAL");
