@@ -13,6 +13,8 @@
 
 namespace onelaunch::agent {
 
+class Workbench;
+
 struct Proposal {
   std::string source;
   sandbox::TunableValues tunables;  // defaults for those not named
@@ -66,6 +68,7 @@ struct Brief {
   std::string task, variant;
   std::string seed_source;
   std::vector<Report> history;  // everything judged so far, the seed first; longer after a resume
+  Workbench* workbench = nullptr;  // the session's, for as long as it lives; null where there is none
 };
 
 class Agent {

@@ -25,7 +25,8 @@ const std::map<std::string, Layers>& allowed() {
       {"agent/llm", {"base"}},
       {"agent/loop", {"sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/tuner", {"agent/loop", "sandbox/host", "sandbox/protocol", "base"}},
-      {"agent/external", {"agent/loop", "sandbox/protocol", "base"}},
+      {"agent/tools", {"agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
+      {"agent/external", {"agent/tools", "agent/loop", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/cli",
        {"agent/external", "agent/loop", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
   };
