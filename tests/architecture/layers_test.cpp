@@ -26,9 +26,12 @@ const std::map<std::string, Layers>& allowed() {
       {"agent/loop", {"sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/tuner", {"agent/loop", "sandbox/host", "sandbox/protocol", "base"}},
       {"agent/tools", {"agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
+      {"agent/prompts", {"agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "base"}},
+      {"agent/model",
+       {"agent/llm", "agent/tools", "agent/prompts", "agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/external", {"agent/tools", "agent/loop", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/cli",
-       {"agent/external", "agent/loop", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
+       {"agent/external", "agent/llm", "agent/loop", "agent/model", "agent/prompts", "agent/tools", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
   };
   return table;
 }
