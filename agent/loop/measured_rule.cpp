@@ -63,11 +63,19 @@ std::optional<std::string> losing_context(const std::vector<WorkerGain>& workers
   return std::nullopt;
 }
 
-// A time taken alone and one taken in turns are of the same launches.
-bool odd_when_alone(const std::vector<WorkerGain>& workers) {
-  std::vector<double> disagreements;
-  for (const WorkerGain& worker : workers) disagreements.push_back(worker.alone_disagrees);
-  return median_of(std::move(disagreements)) > kAloneDisagreesMax;
+// A time taken alone and one taken in turns are of the same launches. Empty when they agree.
+std::string odd_when_alone(const std::vector<WorkerGain>& workers) {
+  std::vector<double> faster, slower;
+  for (const WorkerGain& worker : workers) {
+    faster.push_back(worker.faster_beside);
+    slower.push_back(worker.slower_beside);
+  }
+  const auto differ = [](const char* how, double most) {
+    return std::string("next to the incumbent it is ") + how + " than alone by more than " + print_percent(most);
+  };
+  if (median_of(std::move(faster)) > kFasterBesideMax) return differ("faster", kFasterBesideMax);
+  if (median_of(std::move(slower)) > kSlowerBesideMax) return differ("slower", kSlowerBesideMax);
+  return "";
 }
 
 // Why it is not kept; nothing when it is.
@@ -162,11 +170,10 @@ KeepDecision decide_measured(const std::vector<WorkerGain>& workers, const Measu
     if (const auto hopeless = beyond_hope(workers, rule)) against = *hopeless;
   decision.keep = against.empty();
   if (!decision.keep) decision.reason += "; " + against;
-  if (decision.keep && odd_when_alone(workers)) {
+  if (const std::string odd = odd_when_alone(workers); decision.keep && !odd.empty()) {
     decision.keep = false;
     decision.quarantine = true;
-    decision.reason +=
-        "; but its times alone and next to the incumbent differ by more than " + print_percent(kAloneDisagreesMax);
+    decision.reason += "; but " + odd;
   }
   return decision;
 }

@@ -22,7 +22,9 @@ constexpr int kConfirmingWorkers = 5;
 constexpr double kNoiseTimes = 3;            // a gain must be so many half-widths of the A/A test
 constexpr double kOutlierTimes = 1.2;        // a sample so far above its neighbours is left out, with its partner
 constexpr double kDiscardedShareMax = 0.2;   // more, and the worker was disturbed
-constexpr double kAloneDisagreesMax = 0.01;  // between a candidate's times alone and next to the incumbent
+// Between a candidate's times alone and next to the incumbent. Who is faster in company may live on what the other left
+// behind. To be slower is no advantage: another kernel's code, addresses and cache lines were there just before.
+constexpr double kFasterBesideMax = 0.01, kSlowerBesideMax = 0.03;
 
 struct ContextGain {
   std::int64_t context = 0;
@@ -35,7 +37,7 @@ struct WorkerGain {
   std::vector<ContextGain> contexts;
   double gain = 0, error = 0;  // mean over the contexts: of the geometric mean of the times
   int n = 0, discarded = 0;
-  double alone_disagrees = 0;  // largest over the contexts, as a fraction
+  double faster_beside = 0, slower_beside = 0;  // next to the incumbent than alone; largest over the contexts
   std::string unusable;        // why; empty: usable
 };
 // Of each context the median gain on nominal and on strict inputs, each with the same weight.

@@ -53,15 +53,22 @@ bool times_are_sound(const sandbox::PairedTimes& pairs) {
          std::ranges::all_of(pairs.against_us, sound);
 }
 
-// How far the time alone is from the nearer of those next to the other kernel; it may be that of either inputs.
-double disagreement(const std::vector<sandbox::Measurement>& times, std::int64_t context, const Stream& nominal,
-                    const Stream& strict) {
+// How much slower than alone it is next to the other kernel, as a fraction; below 0 when it is faster. The time alone
+// may be that of either inputs: the nearer counts.
+double slower_beside(const std::vector<sandbox::Measurement>& times, std::int64_t context, const Stream& nominal,
+                     const Stream& strict) {
   for (const sandbox::Measurement& time : times) {
     if (time.context != context || !(time.us_median > 0)) continue;
-    return std::min(std::abs(median_of(nominal.candidate_us) / time.us_median - 1),
-                    std::abs(median_of(strict.candidate_us) / time.us_median - 1));
+    const double on_nominal = median_of(nominal.candidate_us) / time.us_median - 1;
+    const double on_strict = median_of(strict.candidate_us) / time.us_median - 1;
+    return std::abs(on_nominal) < std::abs(on_strict) ? on_nominal : on_strict;
   }
   return 0;
+}
+
+void see_company(WorkerGain& worker, double slower) {
+  worker.slower_beside = std::max(worker.slower_beside, slower);
+  worker.faster_beside = std::max(worker.faster_beside, -slower);
 }
 
 std::string at(std::int64_t context) { return " at context " + std::to_string(context); }
@@ -86,8 +93,7 @@ void add_context(WorkerGain& worker, const sandbox::Grade& grade, const sandbox:
                       std::to_string(found.n + found.discarded) + " pairs" + at(pairs.context) +
                       " have a sample far above its neighbours";
   else
-    worker.alone_disagrees =
-        std::max(worker.alone_disagrees, disagreement(grade.times, pairs.context, nominal, strict));
+    see_company(worker, slower_beside(grade.times, pairs.context, nominal, strict));
   worker.contexts.push_back(found);
 }
 

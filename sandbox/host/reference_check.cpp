@@ -34,7 +34,7 @@ Result<void> check_weights(GpuReference& reference, const Weights& weights, Inpu
 // The same tolerances, tightened.
 tasks::Task tightened(tasks::Task task) {
   const auto tighten = [](tasks::Tolerance& tolerance) {
-    tolerance.rel_l2 *= kReferenceShare, tolerance.max_rms *= kReferenceShare;
+    tolerance.rel_l2 *= kReferenceShare, tolerance.max_rms *= kReferenceElementShare;
   };
   tighten(task.output_tolerance), tighten(task.state_tolerance);
   for (auto& [tensor, tolerance] : task.tensor_tolerance) tighten(tolerance);

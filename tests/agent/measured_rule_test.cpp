@@ -32,7 +32,7 @@ sandbox::Grade grade_with(std::vector<sandbox::PairedTimes> all) {
 WorkerGain worker(double gain, std::vector<double> contexts = {}) {
   if (contexts.empty()) contexts = {gain, gain};
   WorkerGain made{
-      .contexts = {}, .gain = gain, .error = 0.0001, .n = 100, .discarded = 1, .alone_disagrees = 0, .unusable = ""};
+      .contexts = {}, .gain = gain, .error = 0.0001, .n = 100, .discarded = 1, .unusable = ""};
   for (std::size_t i = 0; i < contexts.size(); ++i)
     made.contexts.push_back({.context = 1024 * static_cast<std::int64_t>(i + 1),
                              .gain = contexts[i],
@@ -98,7 +98,11 @@ TEST(WorkerGain, TakesTheStrictInputsWhenWorkDependsOnTheDistribution) {
 TEST(WorkerGain, SeesWhenTheTimeAloneIsAnotherOne) {
   sandbox::Grade grade = grade_with({pairs(32, 100, 102)});
   grade.times[0].us_median = 97;
-  EXPECT_NEAR(gain_of(grade).alone_disagrees, 0.03, 0.002);
+  EXPECT_NEAR(gain_of(grade).slower_beside, 0.03, 0.002);
+  EXPECT_EQ(gain_of(grade).faster_beside, 0);
+  grade.times[0].us_median = 103;
+  EXPECT_NEAR(gain_of(grade).faster_beside, 0.03, 0.002);
+  EXPECT_EQ(gain_of(grade).slower_beside, 0);
 }
 
 TEST(NoiseFloor, IsTheHalfWidthOfTheMeanOfTheWorkers) {
@@ -192,10 +196,18 @@ TEST(Confirmation, NeverKeepsOnFewerWorkers) {
 
 TEST(Confirmation, QuarantinesWhatIsFasterInCompanyThanAlone) {
   auto all = workers({0.0101, 0.0100, 0.0099, 0.0102, 0.0098});
-  for (WorkerGain& one : all) one.alone_disagrees = 0.02;
+  for (WorkerGain& one : all) one.faster_beside = 0.02;
   const KeepDecision decision = decide_measured(all, kQuiet, 1);
   EXPECT_FALSE(decision.keep);
   EXPECT_TRUE(decision.quarantine);
+}
+
+TEST(Confirmation, TakesTheSlowerTimeOfWhatIsALittleSlowerInCompany) {
+  auto all = workers({0.0101, 0.0100, 0.0099, 0.0102, 0.0098});
+  for (WorkerGain& one : all) one.slower_beside = 0.02;
+  EXPECT_TRUE(decide_measured(all, kQuiet, 1).keep);
+  for (WorkerGain& one : all) one.slower_beside = 0.04;
+  EXPECT_TRUE(decide_measured(all, kQuiet, 1).quarantine);
 }
 
 TEST(BeyondHope, EndsAConfirmationThatCannotKeep) {
