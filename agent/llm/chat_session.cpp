@@ -98,8 +98,10 @@ ChatSession::ChatSession(Parts parts, const Clock& clock)
       backoff_(parts_.options.limits, parts_.options.jitter_seed) {}
 
 void ChatSession::say(const std::string& text) {
-  if (history_.awaits_results()) answer({}, "");
-  if (!text.empty()) history_.append(parts_.dialect->user_entry(text));
+  if (history_.awaits_results())
+    answer({}, text);
+  else if (!text.empty())
+    history_.append(parts_.dialect->user_entry(text));
 }
 
 void ChatSession::answer(const std::vector<ToolOutput>& outputs, const std::string& after) {
@@ -115,7 +117,6 @@ std::string ChatSession::next_request() const {
 struct ChatSession::Attempt {
   std::unique_ptr<TurnReader> reader;
   SseParser events;
-  std::string secret;
   std::size_t bytes_max;
   std::string plain;  // a body that is no stream: an error, or a server that does not stream
   Appetite appetite = Appetite::more;
@@ -128,8 +129,9 @@ struct ChatSession::Attempt {
 
   void take(SseEvent event) {
     if (appetite == Appetite::spoilt) return;
-    if (!secret.empty())
-      for (std::size_t at; (at = event.data.find(secret)) != std::string::npos;) event.data.replace(at, secret.size(), "[key]");
+    // What comes after a complete reply may be torn: it is not waited for.
+    const bool complete = appetite != Appetite::more;
+    if (complete && event.data != "[DONE]" && !is_json(event.data)) return;
     appetite = reader->read(event);
   }
 
@@ -149,10 +151,10 @@ struct ChatSession::Attempt {
   TurnResult finish(const HttpAnswer& answer) {
     const auto sink = [&](SseEvent event) { take(std::move(event)); };
     if (fault) return tl::unexpected<Fault>(*fault);
-    if (is_stream(answer))
-      events.finish(sink);
-    else
+    if (!is_stream(answer))
       take({"", plain});
+    else if (answer.end == HttpEnd::complete)
+      events.finish(sink);
     return reader->finish();
   }
 };
@@ -160,8 +162,7 @@ struct ChatSession::Attempt {
 ChatSession::AttemptResult ChatSession::attempt(const std::string& body, Deadline deadline) {
   const CallLimits& limits = parts_.options.limits;
   const Dialect& dialect = *parts_.dialect;
-  Attempt attempt{dialect.reader(history_.turns()), SseParser(limits.event_bytes_max), "", limits.event_bytes_max};
-  if (parts_.key.size() >= kSecretBytes) attempt.secret = parts_.key;
+  Attempt attempt{dialect.reader(history_.turns()), SseParser(limits.event_bytes_max), limits.event_bytes_max};
   const Seconds begun = clock_.now();
   const HttpAnswer answer =
       parts_.http->post({dialect.url(), dialect.headers(), body}, http_limits(limits), deadline,
@@ -203,10 +204,14 @@ Reply ChatSession::reply_of(Turn turn, const HttpAnswer& answer, const std::stri
     turn.usage.input = body.size() / kBytesPerToken;
     turn.usage.output = (turn.raw.size() + turn.reasoning.size()) / kBytesPerToken;
   }
+  // A server may say the key back to us; it must not get into a trace.
+  for (std::string* text : {&turn.detail, &turn.text, &turn.reasoning, &turn.model, &turn.raw, &turn.kept})
+    *text = without_key(std::move(*text));
+  for (ToolCall& call : turn.calls) call.arguments = without_key(std::move(call.arguments));
   history_.keep(turn);
   Reply reply;
   reply.ending = turn.ending;
-  reply.detail = without_key(std::move(turn.detail));
+  reply.detail = std::move(turn.detail);
   reply.text = std::move(turn.text);
   reply.reasoning = std::move(turn.reasoning);
   reply.calls = std::move(turn.calls);
@@ -214,7 +219,7 @@ Reply ChatSession::reply_of(Turn turn, const HttpAnswer& answer, const std::stri
   const std::string& answered = turn.model.empty() ? parts_.model.model : turn.model;
   reply.cost_usd = turn.cost_usd;
   if (!reply.cost_usd) reply.cost_usd = parts_.prices.cost_usd(parts_.model.provider, answered, turn.usage);
-  reply.model = without_key(turn.model);
+  reply.model = turn.model;
   reply.request_id = without_key(header(answer.headers, {"request-id", "x-request-id", "x-generation-id"}));
   reply.raw = std::move(turn.raw);
   return reply;
@@ -240,8 +245,9 @@ SendResult ChatSession::send(Deadline deadline, const std::function<void(const R
     const Seconds wait = backoff_.wait(patience.retries, fault.wait_s);
     if (wait >= deadline.left(clock_))
       return failed(CallFailure::Kind::outage, fault.what + "; no time to wait and try again", fault.status);
+    const Deadline resume = Deadline::after(clock_, wait);
     if (on_retry) on_retry({patience.retries, wait.count(), fault.what});
-    if (!parts_.http->wait(wait)) return failed(CallFailure::Kind::stopped, "stopped");
+    if (!parts_.http->wait(resume)) return failed(CallFailure::Kind::stopped, "stopped");
   }
 }
 

@@ -137,8 +137,7 @@ void HttpClient::poll(Seconds at_most) {
   curl_multi_poll(multi_.get(), nullptr, 0, ms, nullptr);
 }
 
-bool HttpClient::wait(Seconds how_long) {
-  const Deadline until = Deadline::after(clock_, how_long);
+bool HttpClient::wait(Deadline until) {
   while (!stopped() && !until.passed(clock_)) poll(until.left(clock_));
   return !stopped();
 }

@@ -66,7 +66,7 @@ class HttpClient {
   using Reader = std::function<Appetite(const HttpAnswer& so_far, std::string_view bytes)>;
   HttpAnswer post(const HttpRequest& request, const HttpLimits& limits, Deadline deadline, const Reader& reader);
   // Waits; false when stopped meanwhile.
-  bool wait(Seconds how_long);
+  bool wait(Deadline until);
   void stop();  // any thread; final
   bool stopped() const { return stopped_.load(); }
 
