@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/loop/measurement_events.h"
+#include "base/sha256.h"
 
 namespace onelaunch::agent {
 namespace {
@@ -57,6 +58,12 @@ void Recorder::write(const traces::Event& event) {
   status_ = writer_.append(event).map_error(doing("recording the session in " + writer_.run().string()));
   if (!status_) return;
   state_.apply({.seq = writer_.events(), .t = writer_.active_s(), .ts = clock_.utc_now(), .prev = "", .event = event});
+}
+
+std::string Recorder::store(const std::string& text) {
+  Result<std::string> blob = writer_.store_blob(text);
+  if (!blob && status_) status_ = because(blob.error(), "storing a blob");
+  return blob.value_or(sha256_hex(text));
 }
 
 void Recorder::candidate(const std::string& id, const Proposal& proposal) {

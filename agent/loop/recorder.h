@@ -23,6 +23,8 @@ class Recorder {
   Recorder(traces::Writer& writer, const Clock& clock, traces::SessionState state = {});
 
   void write(const traces::Event& event);
+  // Into the blobs; returns its SHA-256.
+  std::string store(const std::string& text);
   // Stores the source and proposes it.
   void candidate(const std::string& id, const Proposal& proposal);
   void compiled(const std::string& id, const sandbox::Compiled& compiled);

@@ -46,7 +46,8 @@ Session::Session(const tasks::Task& task, std::string seed_source, SessionPorts 
              .meter = meter_,
              .limits = options_.limits},
       judge_(place_),
-      weight_seed_(options_.session_seed ? *options_.session_seed : random_seed()) {
+      weight_seed_(options_.session_seed ? *options_.session_seed : random_seed()),
+      bench_(place_, opened_, std::move(ports.open_emulated)) {
   if (continuation_)
     for (const auto& [kind, seconds] : continuation_->attribution_s) meter_.add(kind, seconds);
   for (const traces::Attempt& attempt : recorder_.state().attempts) {
@@ -121,14 +122,22 @@ Result<void> Session::open() {
   return ports_.agent.begin(brief());
 }
 
-Brief Session::brief() const {
-  return {.task = place_.task.name,
-          .variant = place_.task.variant,
-          .seed_source = opened_->seed.proposal.source,
-          .history = judged_history(recorder_.state(), recorder_.writer().run())};
+Brief Session::brief() {
+  Brief brief{.task = place_.task.name,
+              .variant = place_.task.variant,
+              .seed_source = opened_->seed.proposal.source,
+              .history = judged_history(recorder_.state(), recorder_.writer().run()),
+              .workbench = &bench_};
+  bench_.begin(brief.history);
+  bench_.expect_evaluation(evaluation_s());
+  return brief;
 }
 
-// On a GPU, time for a candidate that needs its confirmation.
+// What judging a candidate takes: on a GPU one that needs its confirmation.
+double Session::evaluation_s() const {
+  return std::max((rule_ ? 1 + kConfirmingWorkers : 1) * budget_.longest_grade().count(), last_judgement_s_);
+}
+
 bool Session::time_for_another() const {
   const double confirmed_s = rule_ ? (1 + kConfirmingWorkers) * budget_.longest_grade().count() : 0;
   const double left_s = budget_.left_for_work().count();
@@ -214,6 +223,8 @@ void Session::judge(Entrant entrant) {
     recorder_.write(decision_event(report, decision_s_.back()));
   }
   if (report.verdict == Verdict::keep && recorder_.status()) keep(entrant, judgement, *report.us);
+  if (report.verdict != Verdict::unjudged) bench_.judged(report);
+  bench_.expect_evaluation(evaluation_s());
   ports_.observer.decided(report);
   ports_.agent.tell(report);
 }
@@ -263,6 +274,7 @@ Result<SessionResult> Session::close(StopReason reason, const std::string& detai
   result.confirmations = confirmations_;
   result.decisions = recorder_.state().decisions;
   result.kept = recorder_.state().kept;
+  bench_.settle();
   result.attribution_s = meter_.totals();
   if (const double active_s = recorder_.writer().active_s(); active_s > 0)
     result.experiments_per_hour = result.decisions * 3600 / active_s;

@@ -9,10 +9,12 @@
 
 #include "agent/loop/agent.h"
 #include "agent/loop/closing.h"
+#include "agent/loop/emulation.h"
 #include "agent/loop/judge.h"
 #include "agent/loop/limits.h"
 #include "agent/loop/observer.h"
 #include "agent/loop/opening.h"
+#include "agent/loop/session_workbench.h"
 #include "agent/loop/stop.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -31,6 +33,7 @@ struct SessionPorts {
   Observer& observer;
   const StopRequest& stop;
   traces::Writer& writer;
+  OpenEmulated open_emulated = {};  // for the agent's workbench; empty: the one that is installed
 };
 
 struct SessionOptions {
@@ -91,13 +94,14 @@ class Session {
 
   Result<void> start();
   Result<void> open();
-  Brief brief() const;
+  Brief brief();
   StopReason loop();
   StopReason agent_ended();
   std::optional<Entrant> next_entrant();
   const traces::Attempt* left_undecided(const Proposal& proposal) const;
   void judge(Entrant entrant);
   void keep(const Entrant& entrant, Judgement& judgement, double us);
+  double evaluation_s() const;
   bool time_for_another() const;
   void give_up(const std::string& why);
   void drop(std::optional<Entrant>& entrant);
@@ -115,6 +119,7 @@ class Session {
   Judge judge_;
   std::uint64_t weight_seed_ = 0;
   std::optional<Opened> opened_;
+  SessionWorkbench bench_;
   std::optional<MeasuredRule> rule_;  // of measured times
   int confirmations_ = 0;             // over all legs
   std::vector<double> decision_s_;    // of each decision, over all legs

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -31,24 +32,30 @@ SassReport without(std::string problem) {
 
 }  // namespace
 
-SassReport disassemble(const std::string& cubin, const std::string& entry, const Clock& clock, Deadline deadline,
-                       const Interrupts::Scope& interrupts) {
+Result<Disassembly> disassembly(const std::string& cubin, const Clock& clock, Deadline deadline, const Interrupts::Scope& interrupts) {
   std::string tool = "nvdisasm";
   std::filesystem::path program = find_program(tool, toolkit_folders());
   if (program.empty()) program = find_program(tool = "cuobjdump", toolkit_folders());
-  if (program.empty()) return without("neither nvdisasm nor cuobjdump is installed (they come with the CUDA Toolkit)");
+  if (program.empty()) return unavailable("neither nvdisasm nor cuobjdump is installed (they come with the CUDA Toolkit)");
   const PassingFolder folder;
-  if (folder.path().empty()) return without("cannot make a folder for the disassembler");
+  if (folder.path().empty()) return unavailable("cannot make a folder for the disassembler");
   const std::filesystem::path file = folder.path() / "kernel.cubin";
-  if (auto written = replace_file(file, cubin); !written) return without(written.error().message);
+  if (auto written = replace_file(file, cubin); !written) return because(written.error());
   const Deadline limit{std::min(deadline.at, clock.now() + Seconds(kToolS))};
   const std::string how = tool == "nvdisasm" ? "-c" : "-sass";
   auto ended = run_program({program.string(), how, file.string()}, folder, kTextBytesMax, clock, limit, interrupts);
-  if (!ended) return without(ended.error().message);
+  if (!ended) return because(ended.error());
   if (ended->status != 0)
-    return without(tool + " ended with status " + std::to_string(ended->status) + ": " + ended->output.substr(0, kOutputShown));
-  SassReport report = sass_report(ended->output, entry);
-  report.tool = tool;
+    return unavailable(tool + " ended with status " + std::to_string(ended->status) + ": " + ended->output.substr(0, kOutputShown));
+  return Disassembly{.tool = tool, .text = std::move(ended->output)};
+}
+
+SassReport disassemble(const std::string& cubin, const std::string& entry, const Clock& clock, Deadline deadline,
+                       const Interrupts::Scope& interrupts) {
+  const Result<Disassembly> made = disassembly(cubin, clock, deadline, interrupts);
+  if (!made) return without(made.error().message);
+  SassReport report = sass_report(made->text, entry);
+  report.tool = made->tool;
   return report;
 }
 
