@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/model/likeness.h"
 #include "agent/model/words.h"
 #include "agent/prompts/prompts.h"
+#include "agent/tools/likeness.h"
 #include "base/check.h"
 #include "base/sha256.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/model/likeness.h"
 #include "agent/model/words.h"
 #include "agent/prompts/prompts.h"
+#include "agent/tools/likeness.h"
 
 namespace onelaunch::agent {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "agent/loop/agent.h"
-#include "agent/model/likeness.h"
 #include "agent/model/repetition.h"
+#include "agent/tools/likeness.h"
 
 namespace onelaunch::agent::words {
 

@@ -1,4 +1,4 @@
-#include "agent/model/likeness.h"
+#include "agent/tools/likeness.h"
 
 #include <algorithm>
 #include <cctype>
