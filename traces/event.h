@@ -126,6 +126,9 @@ struct Phase {
   std::string name, bound;
   double us = 0, dram_mb = 0;
   std::uint64_t warp_instructions = 0;
+  // By marks in the source, over blocks: us is the median. Waiting is for other blocks; critical: of the slowest block.
+  std::optional<double> us_low = {}, us_high = {}, wait_us = {}, critical_us = {}, floor_mb = {};
+  std::optional<int> passes = {}, blocks = {};  // marks of it that a block passes in a token; blocks that pass any
 };
 struct Measurement {
   static constexpr const char* type = "measurement";
@@ -173,6 +176,10 @@ struct Profile {
   std::string candidate;
   std::int64_t context = 0;
   std::vector<Phase> phases;
+  std::string kind = {};                  // "modelled", "measured"
+  // Of the build with marks: from the first stamp to the last; the slowest block from wait to wait; the launch, and that
+  // without marks.
+  std::optional<double> token_us = {}, critical_us = {}, launch_us = {}, unmarked_us = {};
 };
 struct Note {
   static constexpr const char* type = "note";

@@ -92,7 +92,7 @@ struct Liner {
   }
   std::string operator()(const Checkpoint& e) const { return "best is " + e.candidate + ", " + us(e.us); }
   std::string operator()(const Profile& e) const {
-    return std::to_string(e.phases.size()) + " phases" + at_context(e.context);
+    return std::to_string(e.phases.size()) + " phases" + at_context(e.context) + (e.token_us ? ", " + us(*e.token_us) : "");
   }
   std::string operator()(const Note& e) const { return (e.author.empty() ? "" : e.author + ": ") + e.text; }
   std::string operator()(const Wait& e) const { return seconds(e.seconds) + " for " + e.what; }

@@ -57,7 +57,9 @@ void fields(V& v, T& e) {
 template <class V, Of<Phase> T>
 void fields(V& v, T& e) {
   v("name", e.name, kMust), v("bound", e.bound, kMay), v("us", e.us, kMust), v("dram_mb", e.dram_mb, kMay);
-  v("warp_instructions", e.warp_instructions, kMay);
+  v("warp_instructions", e.warp_instructions, kMay), v("us_low", e.us_low, kMay), v("us_high", e.us_high, kMay);
+  v("wait_us", e.wait_us, kMay), v("critical_us", e.critical_us, kMay), v("floor_mb", e.floor_mb, kMay);
+  v("passes", e.passes, kMay), v("blocks", e.blocks, kMay);
 }
 template <class V, Of<SessionStart> T>
 void fields(V& v, T& e) {
@@ -162,6 +164,8 @@ void fields(V& v, T& e) {
 template <class V, Of<Profile> T>
 void fields(V& v, T& e) {
   v("candidate", e.candidate, kMust), v("context", e.context, kMust), v("phases", e.phases, kMay);
+  v("kind", e.kind, may_be(kKinds)), v("token_us", e.token_us, kMay), v("critical_us", e.critical_us, kMay);
+  v("launch_us", e.launch_us, kMay), v("unmarked_us", e.unmarked_us, kMay);
 }
 template <class V, Of<Note> T>
 void fields(V& v, T& e) {

@@ -72,7 +72,7 @@ std::string profile_json(const sandbox::KernelProfile& p, const sandbox::DeviceI
   json["source_sha256"] = p.source_sha256, json["tunables"] = p.tunables;
   json["context"] = p.context, json["seed"] = p.seed, json["launches"] = p.launches;
   json["wrong"] = p.wrong;
-  json["token_us"] = p.token_us, json["launch_us"] = json_of(p.launch_us);
+  json["token_us"] = p.token_us, json["launch_us"] = json_of(p.launch_us), json["unmarked_us"] = json_of(p.unmarked_us);
   json["floor_us"] = p.floor_us, json["floor_mb"] = p.floor_mb;
   json["critical_us"] = p.critical_us, json["barrier_us"] = p.barrier_us, json["barriers"] = p.barriers, json["wait_us"] = json_of(p.wait_us);
   json["phases"] = list_of(p.phases);

@@ -27,6 +27,7 @@ std::string head(const KernelProfile& p) {
   std::string text = line("context   %lld, %d %s of the build with marks, %s\n", static_cast<long long>(p.context), p.launches,
                           p.launches == 1 ? "launch" : "launches", p.modelled ? "modelled" : "measured");
   text += line("token     %.2f us from the first stamp to the last; the launch %.2f us", p.token_us, p.launch_us.median);
+  if (p.unmarked_us.median > 0) text += line(" (%.2f us without marks)", p.unmarked_us.median);
   if (p.floor_us > 0) text += line("; floor %.2f us (%.2f MB)", p.floor_us, p.floor_mb);
   return text + "\n";
 }
@@ -124,13 +125,13 @@ std::string probes(const KernelProfile& p) {
 
 std::string profile_text(const KernelProfile& p) {
   if (!std::holds_alternative<sandbox::Passed>(p.outcome) && p.phases.empty())
-    return "no profile " + std::string(sandbox::name_of(p.outcome)) + ": " + sandbox::explain(p.outcome) + "\n";
+    return "no profile " + sandbox::explain(p.outcome) + "\n";
   std::string text = head(p);
   if (!p.wrong.empty()) text += "WRONG     its results are wrong, so its times mean little: " + p.wrong + "\n";
   text += phases(p) + modelled(p) + probes(p) + resources(p) + machine_code(p.sass);
   for (const std::string& note : p.notes) text += "note      " + note + "\n";
   if (!std::holds_alternative<sandbox::Passed>(p.outcome))
-    text += std::string(sandbox::name_of(p.outcome)) + ": " + sandbox::explain(p.outcome) + "\n";
+    text += "rejected  " + sandbox::explain(p.outcome) + "\n";
   return text;
 }
 
@@ -138,11 +139,16 @@ traces::Profile profile_event(const std::string& candidate, const KernelProfile&
   traces::Profile event;
   event.candidate = candidate;
   event.context = p.context;
+  event.kind = p.modelled ? "modelled" : "measured";
+  event.token_us = p.token_us, event.critical_us = p.critical_us, event.launch_us = p.launch_us.median;
+  if (p.unmarked_us.median > 0) event.unmarked_us = p.unmarked_us.median;
   for (const ProfiledPhase& phase : p.phases) {
     traces::Phase& said = event.phases.emplace_back();
     said.name = phase.name;
-    said.us = phase.us.median;
-    said.dram_mb = phase.dram_mb.value_or(phase.floor_mb.value_or(0));
+    said.us = phase.us.median, said.us_low = phase.us.low, said.us_high = phase.us.high;
+    said.wait_us = phase.wait_us.median, said.critical_us = phase.critical_us;
+    said.dram_mb = phase.dram_mb.value_or(0), said.floor_mb = phase.floor_mb;
+    said.passes = phase.passes, said.blocks = phase.blocks;
   }
   return event;
 }

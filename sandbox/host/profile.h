@@ -97,6 +97,7 @@ struct KernelProfile {
   int launches = 0;                      // that the times are of
   std::string wrong;                     // not empty: the results were wrong, and where
   Spread launch_us;                      // of the marked build over launches: the device's time, or the emulator's model
+  Spread unmarked_us;                    // the same of the build without marks, after it; 0: not run (emu, large tasks)
   double token_us = 0;                   // from the first stamp of any block to the last
   std::vector<ProfiledPhase> phases;     // in the order of their first marks
   Spread wait_us;                        // waiting for other blocks in a token, over blocks

@@ -84,7 +84,8 @@ Step ProfileRun::launch(const ProfilePlan& plan, Chain& chain, int number, Profi
   const auto tag = static_cast<std::uint32_t>(number + 1);
   RunJob job;
   job.writes = std::move(*inputs);
-  job.launches = {attach_stamps(blocks(), tag), megakernel({chain.position(), plan.capacity, static_cast<std::uint64_t>(number)})};
+  if (plan.marked) job.launches.push_back(attach_stamps(blocks(), tag));
+  job.launches.push_back(megakernel({chain.position(), plan.capacity, static_cast<std::uint64_t>(number)}));
   job.reads = chain.reads();
   job.reads.push_back({kStampBuffer, 0, blocks() * kStampBlockBytes, false});
   std::vector<std::string> reads;
@@ -94,9 +95,8 @@ Step ProfileRun::launch(const ProfilePlan& plan, Chain& chain, int number, Profi
   if (auto expected = chain.expect(); !expected) return because(expected.error());
   for (const tasks::Finding& finding : chain.judge(reads))
     if (!finding.ok && launches.wrong.empty()) launches.wrong = finding.detail + " (step " + std::to_string(number) + ")";
-  if (number >= plan.warm_up) return read_stamps(head, tag, launches);
-  launches.launch_us.clear();
-  return std::nullopt;
+  if (number < plan.warm_up) launches.launch_us.clear();
+  return number < plan.warm_up || !plan.marked ? Step(std::nullopt) : read_stamps(head, tag, launches);
 }
 
 // On a GPU the megakernel alone lies between two events; the emulator says how long it takes.

@@ -19,6 +19,7 @@ struct ProfilePlan {
   std::int64_t context = 0, capacity = 0;  // cached tokens before the first launch; rows of the caches
   std::uint64_t seed = 0;
   int warm_up = 0, launches = 1;
+  bool marked = true;                      // false: of a build without marks, only the launch's time is of interest
 };
 // `heavy`: on the emulator, where a launch of a large task takes minutes.
 ProfilePlan plan_profile(const tasks::Task& task, const ProfileRequest& request, bool on_gpu, bool heavy);

@@ -71,6 +71,7 @@ class Profiling {
     if (request_.sass) profile_.sass = disassemble(timed->cubin, "megakernel", parts_.bench.clock, deadline_, interrupts_);
     set_floor();
     if (auto step = phases(); !step || *step) return step;
+    if (auto step = unmarked(*timed); !step || *step) return step;
     return probes();
   }
 
@@ -114,6 +115,17 @@ class Profiling {
     profile_.launches = static_cast<int>(launches.stamps.size());
     take(summarise(launches.stamps), launches);
     return std::nullopt;
+  }
+
+  // What the marks cost.
+  Step unmarked(const Compiled& timed) {
+    if (parts_.heavy && !parts_.on_gpu) return std::nullopt;
+    ProfilePlan plan = plan_;
+    plan.marked = false;
+    ProfiledLaunches launches;
+    auto step = runner_.launch(timed, plan, launches);
+    profile_.unmarked_us = spread_of(launches.launch_us);
+    return step;
   }
 
   static Outcome prefixed(const std::string& prefix, Outcome outcome) {

@@ -6,6 +6,8 @@ namespace {
 const std::vector<ContextTime> kTimes{{.context = 32, .us_median = 80.5, .us_low = 80.25, .us_high = 81, .n = 7}};
 const std::vector<Phase> kPhases{
     {.name = "kda", .bound = "memory", .us = 12.5, .dram_mb = 3.25, .warp_instructions = 123456789012}};
+const std::vector<Phase> kMarkedPhases{{.name = "gate_up", .us = 30, .dram_mb = 2, .us_low = 28, .us_high = 33, .wait_us = 4,
+                                        .critical_us = 31, .floor_mb = 1.5, .passes = 4, .blocks = 132}};
 
 void add_model_events(std::vector<Event>& events, const std::string& blob) {
   events.push_back(ModelRequest{.provider = "anthropic", .model = "m", .request_sha256 = blob, .turn = 3});
@@ -37,7 +39,8 @@ void add_candidate_events(std::vector<Event>& events, const std::string& blob) {
                             .workers = 5, .discarded = 2, .screen_ratio = 1.02, .screen_low = 1.01, .screen_high = 1.03,
                             .seconds = 12.5});
   events.push_back(Checkpoint{.candidate = "c17", .source_sha256 = blob, .cubin_sha256 = some_hash('b'), .us = 80.5});
-  events.push_back(Profile{.candidate = "c17", .context = 96, .phases = kPhases});
+  events.push_back(Profile{.candidate = "c17", .context = 96, .phases = kMarkedPhases, .kind = "measured", .token_us = 90, .critical_us = 70,
+                           .launch_us = 93, .unmarked_us = 91});
 }
 
 void judged(std::vector<Event>& events, Candidate candidate, const SessionShape& shape, double us, Decision decision) {

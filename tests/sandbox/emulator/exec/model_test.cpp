@@ -61,6 +61,40 @@ TEST(Model, KnowsThatL1IsNearerThanL2AndForgetsItAtAnAcquire) {
   EXPECT_GT(acquiring.us, plain.us);
 }
 
+// Stamps of 8 blocks: after their work, of which block 3 has more, and after all have met.
+std::vector<std::uint32_t> clocks_round_a_barrier(LaunchReport& report) {
+  EmulatedKernel kernel(R"(
+    __device__ unsigned now() { unsigned long long t; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t)::"memory"); return unsigned(t); }
+    extern "C" __global__ void kernel(unsigned* counter, unsigned* stamps, const unsigned* in) {
+      unsigned sum = 0;
+      for (int i = 0; i < (blockIdx.x == 3 ? 400 : 100); ++i) sum += in[(sum & 1) + i];
+      if (sum == 77) stamps[0] = 1;
+      stamps[blockIdx.x * 2] = now();
+      atomicAdd(counter, 1);
+      unsigned seen;
+      do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory"); while (seen < gridDim.x);
+      stamps[blockIdx.x * 2 + 1] = now();
+    })");
+  const std::uint64_t counter = kernel.buffer(Words(1)), stamps = kernel.buffer(Words(16)), in = kernel.buffer(Words(1024));
+  report = kernel.run(8, 1, {counter, stamps, in});
+  expect_no_fault(report);
+  return kernel.words(stamps);
+}
+
+TEST(Model, GivesEveryBlockAClockThatShowsItsOwnWorkAndJumpsToTheSlowestAtABarrier) {
+  LaunchReport report;
+  const std::vector<std::uint32_t> stamps = clocks_round_a_barrier(report);
+  for (unsigned block = 0; block < 8; ++block) {
+    EXPECT_GT(stamps[block * 2], 0u);
+    EXPECT_LE(stamps[block * 2], stamps[3 * 2]);
+    EXPECT_GT(stamps[block * 2 + 1], stamps[3 * 2]) << "nobody goes on before the slowest has come";
+  }
+  EXPECT_GT(stamps[3 * 2], 3 * stamps[4 * 2]);
+  double phases_us = 0;
+  for (const PhaseCounters& phase : report.phases) phases_us += phase.us;
+  EXPECT_LE(stamps[1], 1e3 * phases_us * 1.01);
+}
+
 TEST(Model, NeverBeatsTheMemory) {
   const LaunchReport report = stream(8, 132);
   EXPECT_GE(report.total.us, static_cast<double>(report.total.dram_bytes_read) / 4.71e6);
