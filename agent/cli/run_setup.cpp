@@ -1,6 +1,7 @@
 #include "agent/cli/run_setup.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "agent/cli/commands.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr const char* kWall = "3h";
 constexpr const char* kMinGain = "0.3%";
+constexpr const char* kModelForms = "anthropic:MODEL, openai:MODEL, gemini:MODEL, compat:MODEL@URL";
 
 std::string variant_name(const std::string& variant) { return variant.empty() ? "full" : variant; }
 
@@ -23,20 +25,24 @@ std::filesystem::path default_run(const RunPlan& plan, const Clock& clock) {
   std::string stamp = clock.utc_now();
   stamp = stamp.substr(0, stamp.find('.'));
   std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-  return std::filesystem::path("traces/runs") / (stamp + "Z-" + plan.task.name + "-" + plan.agent);
+  std::string agent = plan.agent.substr(0, plan.agent.find('@'));
+  std::ranges::replace_if(
+      agent, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_'; }, '-');
+  return std::filesystem::path("traces/runs") / (stamp + "Z-" + plan.task.name + "-" + agent);
 }
 
 Result<void> check_agent(const std::string& agent) {
-  if (agent == "tuner" || agent == "external") return {};
-  return invalid("unknown agent `" + agent + "`; this build has: tuner, external");
+  if (agent == "tuner" || agent == "external" || names_model(agent)) return {};
+  return invalid("unknown agent `" + agent + "`; there are: tuner, external, " + kModelForms);
 }
 
-Result<agent::Continuation> read_past(const std::filesystem::path& run) {
+Result<agent::Continuation> read_past(const std::filesystem::path& run, std::vector<traces::Record>& talk) {
   agent::Continuation past;
   agent::PastSpending spending;
   const auto read = traces::read_trace(run, [&](const traces::Record& record) {
     past.state.apply(record);
     spending.add(record);
+    if (concerns_model(record.event)) talk.push_back(record);
     return true;
   });
   if (!read) return because(read.error(), "reading the session to resume");
@@ -70,6 +76,8 @@ Result<RunOptions> resumed_options(RunOptions options, const traces::SessionStar
   if (options.wall.empty()) options.wall = std::to_string(start.wall_s);
   if (options.min_gain.empty()) options.min_gain = std::to_string(start.min_gain);
   if (!options.session_seed) options.session_seed = start.session_seed;
+  if (!options.model.budget_usd) options.model.budget_usd = start.budget_usd;
+  if (!options.model.budget_tokens) options.model.budget_tokens = start.budget_tokens;
   return options;
 }
 
@@ -82,6 +90,22 @@ Result<void> set_limits(const RunOptions& options, agent::SessionOptions& sessio
   session.min_gain = *gain;
   session.session_seed = options.session_seed;
   session.harness_version = kHarnessVersion;
+  return {};
+}
+
+Result<void> set_model(const RunOptions& options, RunPlan& plan) {
+  const ModelChoices& choices = options.model;
+  if (!names_model(plan.agent)) {
+    const bool chosen = choices.budget_usd || choices.budget_tokens || choices.max_output_tokens ||
+                        choices.context_window || !choices.key_file.empty() || !choices.effort.empty();
+    if (!chosen) return {};
+    return invalid("budgets, keys and the like are for an agent that is a model: " + std::string(kModelForms));
+  }
+  Result<ModelPlan> model = plan_model(plan.agent, choices);
+  if (!model) return because(model.error());
+  plan.agent = model->options.agent;
+  put_on_record(*model, plan.session);
+  plan.model = std::move(*model);
   return {};
 }
 
@@ -117,7 +141,7 @@ Result<RunPlan> plan_run(const RunOptions& asked, const Clock& clock) {
   RunOptions options = asked;
   if (!asked.resume.empty()) {
     plan.run = asked.resume;
-    Result<agent::Continuation> past = read_past(plan.run);
+    Result<agent::Continuation> past = read_past(plan.run, plan.talk);
     if (!past) return because(past.error());
     Result<RunOptions> full = resumed_options(asked, *past->state.start);
     if (!full) return because(full.error());
@@ -130,6 +154,7 @@ Result<RunPlan> plan_run(const RunOptions& asked, const Clock& clock) {
   if (!device) return because(device.error());
   plan.device = plan.session.device = *device;
   if (const Result<void> set = set_limits(options, plan.session); !set) return because(set.error());
+  if (const Result<void> set = set_model(options, plan); !set) return because(set.error());
   if (const Result<void> loaded = load_task(options, plan); !loaded) return because(loaded.error());
   if (plan.continuation)
     if (const Result<void> left = check_time_left(plan); !left) return because(left.error());

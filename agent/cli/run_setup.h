@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/cli/run_model.h"
 #include "agent/loop/session.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -17,6 +18,7 @@ struct RunOptions {
   std::optional<std::uint64_t> session_seed;
   std::string out, publish, resume;
   bool json = false;
+  ModelChoices model;
 };
 
 // Everything decided before a worker is started. Nothing is written yet.
@@ -26,10 +28,12 @@ struct RunPlan {
   std::filesystem::path run;
   agent::SessionOptions session;
   std::optional<agent::Continuation> continuation;
+  std::optional<ModelPlan> model;       // when the agent is one
+  std::vector<traces::Record> talk;     // of a continued session: what concerns its model
 };
 
-// Fails (invalid_input) on an unknown task, agent or device, a cap of nothing, a run directory that is not what the
-// other options say.
+// Fails (invalid_input) on an unknown task, agent or device, a key that is missing, a cap of nothing, a run directory
+// that is not what the other options say.
 Result<RunPlan> plan_run(const RunOptions& options, const Clock& clock);
 
 }  // namespace onelaunch::cli

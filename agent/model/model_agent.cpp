@@ -139,7 +139,7 @@ Result<void> ModelAgent::prepare(const UserTurn& turn) {
     return {};
   }
   if (turn.kind == UserTurn::Kind::restart) {
-    bench_->record(traces::Note{.author = "onelaunch", .text = "the conversation with the model is begun anew"});
+    observer_.say("model", "the conversation is begun anew");
     return open_chat(*allowed, "");
   }
   return *allowed == output_tokens_max_ ? Result<void>() : open_chat(*allowed, saved_);
@@ -237,10 +237,10 @@ std::optional<Proposal> ModelAgent::run_call(Deadline deadline) {
         .id = call.id, .name = call.call.name, .arguments_sha256 = bench_->store(call.call.arguments)});
     talk_.called();
   }
+  const ToolReply reply = toolbox_->call(call.call.name, call.call.arguments, deadline);
   // Judged before the session was killed, but not told.
   for (const Report& report : bench_->history())
     if (!call.candidate.empty() && report.candidate == call.candidate) return tell(report), std::nullopt;
-  const ToolReply reply = toolbox_->call(call.call.name, call.call.arguments, deadline);
   if (reply.proposal) return proposed(*reply.proposal);
   const Workbench::Situation now = bench_->situation();
   const bool early = reply.finished && talk_.finish_asked() == 0 && now.left_s > options_.finish_share * now.wall_s;

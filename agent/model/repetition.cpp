@@ -58,7 +58,11 @@ std::string without_times(const std::string& output) {
       continue;
     }
     std::size_t end = i;
-    while (end < output.size() && (is_digit(output[end]) || (output[end] == '.' && end + 1 < output.size() && is_digit(output[end + 1])))) ++end;
+    const auto in_number = [&](std::size_t at) {
+      const bool point = output[at] == '.' && at + 1 < output.size() && is_digit(output[at + 1]);
+      return is_digit(output[at]) || point;
+    };
+    while (end < output.size() && in_number(end)) ++end;
     const std::size_t unit = time_unit(output, end);
     masked += unit > 0 ? "#" : output.substr(i, end - i);
     masked += unit > 0 ? output.substr(end, unit) : "";

@@ -38,7 +38,7 @@ std::string row(const Report& report) {
     what += (what.empty() ? "" : "; ") + tunables;
   return "| " + report.candidate + " | " + report.proposal.parent + " | " + name_of(report.verdict) + " | " +
          number("%.2f", report.us) + " | " + number("%.4f", report.over_incumbent) + " | " + cell(what) + " | " +
-         cell(report.reason) + " |\n";
+         (report.proposal.parent.empty() ? "what the session started from" : cell(report.reason)) + " |\n";
 }
 
 // All that were kept and the newest, at most kTableRowsMax.
