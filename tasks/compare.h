@@ -15,10 +15,12 @@ namespace onelaunch::tasks {
 // The worst finding of one comparison, whether within tolerance or not.
 struct Finding {
   bool ok = true;
-  std::string test;            // "finite", "element", "rel_l2", "update", "update_scale", "old_row"
+  // "finite", "element", "rel_l2", "update", "update_scale", "kept", "added", "low_bits", "old_row"
+  std::string test;
   std::string tensor;
   std::size_t index = 0;       // of the worst element
   double got = 0, want = 0, tolerance = 0;  // what the test compares: values, or norms for rel_l2
+  double over = 0;             // the error over what is tolerated: 1 is the limit; infinite where nothing is tolerated
   std::string detail;          // one sentence
 };
 
@@ -35,5 +37,12 @@ struct TensorView {
 // pass that came closest to failing.
 std::vector<Finding> compare(const Task& task, const std::vector<TensorView>& tensors, std::int64_t first_new_row,
                              std::int64_t end_row);
+
+// The same comparison, with the worst finding of every test of every tensor: what a grade is calibrated with.
+std::vector<Finding> measure(const Task& task, const std::vector<TensorView>& tensors, std::int64_t first_new_row,
+                             std::int64_t end_row);
+
+// What compare() makes of the findings of one tensor; there must be one.
+Finding decisive(const std::vector<Finding>& of_one_tensor);
 
 }  // namespace onelaunch::tasks

@@ -26,7 +26,7 @@ bool forbidden_register(std::string_view token) {
 bool forbidden_instruction(std::string_view token) {
   const std::string_view opcode = token.substr(0, token.find('.'));
   return opcode == "griddepcontrol" || opcode == "discard" || opcode == "applypriority" || opcode == "multimem" ||
-         opcode == "brkpt" || opcode == "pmevent";
+         opcode == "brkpt" || opcode == "pmevent" || opcode == "nanosleep";
 }
 
 std::uint64_t number(std::string_view text) {

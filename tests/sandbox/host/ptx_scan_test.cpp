@@ -40,6 +40,7 @@ TEST(PtxScan, FindsSpecialRegistersButNotInCommentsAndStrings) {
 TEST(PtxScan, FindsForbiddenInstructionsBehindGuards) {
   EXPECT_EQ(found("", "@!%p1 griddepcontrol.wait;"), Names{"instruction griddepcontrol.wait"});
   EXPECT_EQ(found("", "discard.global.L2 [%rd1], 128;"), Names{"instruction discard.global.L2"});
+  EXPECT_EQ(found("", "nanosleep.u32 20;"), Names{"instruction nanosleep.u32"});
 }
 
 TEST(PtxScan, NamesTheSourceLine) {
