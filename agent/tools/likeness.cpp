@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 
 #include "agent/loop/defaults.h"
@@ -43,6 +44,21 @@ std::map<std::string, long> words_of(const std::string& source) {
   return words;
 }
 
+// Of two sorted lists: what only one has.
+std::size_t apart(const std::map<std::string, long>& words, const std::map<std::string, long>& other) {
+  long count = 0;
+  auto b = other.begin();
+  for (const auto& [word, times] : words) {
+    for (; b != other.end() && b->first < word; ++b) count += b->second;
+    if (b != other.end() && b->first == word)
+      count += std::abs(times - b->second), ++b;
+    else
+      count += times;
+  }
+  for (; b != other.end(); ++b) count += b->second;
+  return static_cast<std::size_t>(count);
+}
+
 }  // namespace
 
 std::string bare_code(const std::string& source) {
@@ -81,27 +97,34 @@ const Report* same_attempt(const std::vector<Report>& history, const Proposal& p
 }
 
 std::size_t words_apart(const std::string& source, const std::string& other) {
-  std::map<std::string, long> difference = words_of(source);
-  for (const auto& [word, count] : words_of(other)) difference[word] -= count;
-  std::size_t apart = 0;
-  for (const auto& [word, count] : difference) apart += static_cast<std::size_t>(std::abs(count));
-  return apart;
+  return apart(words_of(source), words_of(other));
 }
 
-std::optional<Likeness> near_attempt(const std::vector<Report>& history, std::size_t attempt) {
+const std::map<std::string, long>& Variations::words(std::size_t attempt) {
+  const auto known = words_.find(attempt);
+  if (known != words_.end()) return known->second;
+  return words_[attempt] = words_of(history_[attempt].proposal.source);
+}
+
+std::optional<Likeness> Variations::near(std::size_t attempt) {
   std::optional<Likeness> nearest;
-  for (std::size_t i = 0; i < attempt; ++i) {
-    const std::size_t apart = words_apart(history[attempt].proposal.source, history[i].proposal.source);
-    if (apart <= kNearWords && (!nearest || apart < nearest->apart))
-      nearest = Likeness{.id = history[i].candidate, .apart = apart};
+  for (std::size_t i = attempt > kNearAttempts ? attempt - kNearAttempts : 0; i < attempt; ++i) {
+    const std::size_t between = apart(words(attempt), words(i));
+    if (between <= kNearWords && (!nearest || between < nearest->apart))
+      nearest = Likeness{.id = history_[i].candidate, .apart = between};
   }
   return nearest;
 }
 
+std::optional<Likeness> near_attempt(const std::vector<Report>& history, std::size_t attempt) {
+  return Variations(history).near(attempt);
+}
+
 int small_steps_in_vain(const std::vector<Report>& history, int at_most) {
+  Variations variations(history);
   int steps = 0;
   for (std::size_t i = history.size(); i > 1 && steps < at_most; --i, ++steps)
-    if (history[i - 1].verdict == Verdict::keep || !near_attempt(history, i - 1)) break;
+    if (history[i - 1].verdict == Verdict::keep || !variations.near(i - 1)) break;
   return steps;
 }
 

@@ -3,6 +3,7 @@
 // a word.
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,21 @@ struct Likeness {
   std::size_t apart = 0;  // words
 };
 constexpr std::size_t kNearWords = 6;
-// The earlier attempt that `attempt` of the history is a small variation of.
+constexpr std::size_t kNearAttempts = 60;  // before it, that are looked at
+
+// Looks for small variations within one history, which it borrows; each source is taken apart once.
+class Variations {
+ public:
+  explicit Variations(const std::vector<Report>& history) : history_(history) {}
+  // The earlier attempt that `attempt` of the history is a small variation of.
+  std::optional<Likeness> near(std::size_t attempt);
+
+ private:
+  const std::map<std::string, long>& words(std::size_t attempt);
+  const std::vector<Report>& history_;
+  std::map<std::size_t, std::map<std::string, long>> words_;  // by attempt: how often each word is there
+};
+// The same for one attempt.
 std::optional<Likeness> near_attempt(const std::vector<Report>& history, std::size_t attempt);
 
 // How many of the newest attempts in a row were small variations of earlier ones that were not kept; at most `at_most`.

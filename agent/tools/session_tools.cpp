@@ -1,17 +1,43 @@
 #include "agent/tools/desk.h"
+#include "agent/tools/likeness.h"
+#include "agent/tools/reporting_text.h"
 #include "agent/tools/text_lines.h"
 #include "base/sha256.h"
 
 namespace onelaunch::agent {
+namespace {
+
+std::optional<std::string> no_time(const Workbench& bench) {
+  if (bench.stopping()) return "The session has been asked to stop; nothing new is judged.";
+  const Workbench::Situation now = bench.situation();
+  if (now.left_s > 0 && now.left_s >= now.evaluation_s) return std::nullopt;
+  return number_text("No time for it: judging takes up to %.0f s here", now.evaluation_s) +
+         number_text(", and %.0f s are left for new work. The best kernel is safe; finish.", now.left_s);
+}
+
+std::string told_before(const Report& same, const std::string& source) {
+  std::string text = "Not judged again: this is the code of " + same.candidate +
+                     (same.proposal.source == source ? ", byte for byte" : " but for white space and comments") + ", with the same tunables. ";
+  text += same.candidate + " was: " + name_of(same.verdict) + " (" + same.outcome + ")";
+  if (same.us) text += number_text(", %.2f us a token", *same.us);
+  if (same.over_incumbent) text += number_text(", %.4fx over ", *same.over_incumbent) + same.incumbent;
+  return text + (same.reason.empty() ? "" : "; " + same.reason) + "\n";
+}
+
+}  // namespace
 
 ToolReply evaluate_kernel(Desk& desk, const Arguments& arguments, Deadline) {
   const auto defines = parse_defines(arguments.list("defines"));
   if (!defines) return refuse(defines.error().message + ".");
-  ToolReply reply;
-  reply.proposal = proposal_of(desk, *defines);
-  reply.proposal->note = arguments.text("note");
-  reply.proposal->prediction_us = arguments.number("predict_us");
+  if (desk.source.empty()) return refuse("kernel.cu is empty; write_kernel or revert first.");
+  Proposal proposal = proposal_of(desk, *defines);
+  if (const auto why = no_time(desk.bench)) return refuse(*why);
+  if (const Report* same = same_attempt(desk.bench.history(), proposal)) return refuse(told_before(*same, desk.source));
+  proposal.note = arguments.text("note");
+  proposal.prediction_us = arguments.number("predict_us");
   desk.origin_sha256 = sha256_hex(desk.source);
+  ToolReply reply;
+  reply.proposal = std::move(proposal);
   return reply;
 }
 
