@@ -251,8 +251,9 @@ class AnthropicDialect final : public Dialect {
   std::string answer_entries(const std::vector<Answered>& answers, const std::string& after) const override {
     std::vector<std::string> content;
     for (const Answered& answer : answers)
-      content.push_back(R"({"type":"tool_result","tool_use_id":)" + json_string(answer.call.wire_id) + R"(,"content":)" +
-                        json_string(answer.output.text) + (answer.output.error ? R"(,"is_error":true})" : "}"));
+      content.push_back(R"({"type":"tool_result","tool_use_id":)" + json_string(answer.call.wire_id) +
+                        R"(,"content":)" + json_string(answer.output.text) +
+                        (answer.output.error ? R"(,"is_error":true})" : "}"));
     if (!after.empty()) content.push_back(R"({"type":"text","text":)" + json_string(after) + "}");
     return R"({"role":"user","content":[)" + joined(content) + "]}";
   }

@@ -54,7 +54,7 @@ struct Reply {
   std::string text, reasoning;  // reasoning is the provider's summary, often empty
   std::vector<ToolCall> calls;  // only when ending is tool_calls; ids are unique within the conversation
   Usage usage;
-  std::optional<double> cost_usd;  // unset: unpriced
+  std::optional<double> cost_usd;  // unset: unpriced; as sure as the usage
   std::string model, request_id;   // as answered; may be empty
   std::string raw;                 // JSON text of the assistant's turn as received
   double seconds = 0;              // of the attempt that succeeded
@@ -134,8 +134,8 @@ struct CallLimits {
   Seconds linger{2};        // after a complete reply, for the provider to close
   Seconds backoff_first{0.5}, backoff_max{60};
   int retries_max = 500;
-  int retries_max_malformed = 3;    // the provider says that the model's turn was broken
-  int retries_max_unconnected = 8;  // while the server has never answered: the address is likely wrong
+  int retries_max_malformed = 3;             // the provider says that the model's turn was broken
+  int retries_max_unconnected = 8;           // while the server has never answered: the address is likely wrong
   std::size_t reply_bytes_max = 256u << 20;  // as sent: streams repeat themselves
   std::size_t event_bytes_max = 64u << 20;
 };
@@ -150,7 +150,8 @@ struct ChatOptions {
   CallLimits limits;
   std::uint64_t jitter_seed = 0;  // 0: random
 };
-// The clock outlives the chat. Fails (invalid_input) for a key that cannot be a header, a schema that is no JSON object.
+// The clock outlives the chat. Fails (invalid_input) for a key that cannot be a header, a schema that is no JSON
+// object.
 Result<std::unique_ptr<Chat>> open_chat(const ModelName& model, const Credentials& credentials, ChatOptions options,
                                         const Clock& clock);
 

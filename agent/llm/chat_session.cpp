@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/llm/json_text.h"
+#include "agent/llm/surrogates.h"
 #include "base/check.h"
 #include "base/sha256.h"
 
@@ -11,7 +12,8 @@ namespace onelaunch::llm {
 namespace {
 
 constexpr std::size_t kErrorBodyBytes = 64u << 10;
-constexpr std::size_t kSecretBytes = 8;  // what is shorter ("none", "ollama") is no secret, and hiding it would garble text
+constexpr std::size_t kSecretBytes =
+    8;  // what is shorter ("none", "ollama") is no secret, and hiding it would garble text
 constexpr std::uint64_t kBytesPerToken = 4;
 
 std::string header(const HttpHeaders& headers, std::initializer_list<const char*> names) {
@@ -34,13 +36,18 @@ HttpLimits http_limits(const CallLimits& limits) {
 
 CallFailure::Kind failure_kind(Fault::Kind kind) {
   switch (kind) {
-    case Fault::Kind::authentication: return CallFailure::Kind::authentication;
-    case Fault::Kind::quota: return CallFailure::Kind::quota;
-    case Fault::Kind::context_full: return CallFailure::Kind::context_full;
-    case Fault::Kind::bad_request: return CallFailure::Kind::bad_request;
+    case Fault::Kind::authentication:
+      return CallFailure::Kind::authentication;
+    case Fault::Kind::quota:
+      return CallFailure::Kind::quota;
+    case Fault::Kind::context_full:
+      return CallFailure::Kind::context_full;
+    case Fault::Kind::bad_request:
+      return CallFailure::Kind::bad_request;
     case Fault::Kind::transient:
     case Fault::Kind::malformed:
-    case Fault::Kind::refused: break;
+    case Fault::Kind::refused:
+      break;
   }
   return CallFailure::Kind::outage;
 }
@@ -68,25 +75,38 @@ struct Patience {
 
 const char* name_of(Ending ending) {
   switch (ending) {
-    case Ending::tool_calls: return "tool_calls";
-    case Ending::finished: return "finished";
-    case Ending::cut_off: return "cut_off";
-    case Ending::paused: return "paused";
-    case Ending::refused: return "refused";
-    case Ending::context_full: return "context_full";
+    case Ending::tool_calls:
+      return "tool_calls";
+    case Ending::finished:
+      return "finished";
+    case Ending::cut_off:
+      return "cut_off";
+    case Ending::paused:
+      return "paused";
+    case Ending::refused:
+      return "refused";
+    case Ending::context_full:
+      return "context_full";
   }
   return "?";
 }
 
 const char* name_of(CallFailure::Kind kind) {
   switch (kind) {
-    case CallFailure::Kind::authentication: return "authentication";
-    case CallFailure::Kind::quota: return "quota";
-    case CallFailure::Kind::bad_request: return "bad_request";
-    case CallFailure::Kind::context_full: return "context_full";
-    case CallFailure::Kind::outage: return "outage";
-    case CallFailure::Kind::deadline: return "deadline";
-    case CallFailure::Kind::stopped: return "stopped";
+    case CallFailure::Kind::authentication:
+      return "authentication";
+    case CallFailure::Kind::quota:
+      return "quota";
+    case CallFailure::Kind::bad_request:
+      return "bad_request";
+    case CallFailure::Kind::context_full:
+      return "context_full";
+    case CallFailure::Kind::outage:
+      return "outage";
+    case CallFailure::Kind::deadline:
+      return "deadline";
+    case CallFailure::Kind::stopped:
+      return "stopped";
   }
   return "?";
 }
@@ -180,15 +200,21 @@ ChatSession::AttemptResult ChatSession::attempt(const std::string& body, Deadlin
 ChatSession::AttemptResult ChatSession::judged(Attempt& attempt, const HttpAnswer& answer, const std::string& body) {
   using Kind = CallFailure::Kind;
   switch (answer.end) {
-    case HttpEnd::stopped: return CallFailure{Kind::stopped, "stopped", answer.status};
-    case HttpEnd::deadline: return CallFailure{Kind::deadline, "the deadline passed during the call", answer.status};
-    case HttpEnd::unusable: return CallFailure{Kind::bad_request, "cannot call the server: " + without_key(answer.why)};
-    case HttpEnd::no_connection: return Fault{Fault::Kind::transient, "no connection: " + answer.why};
-    case HttpEnd::too_large: return Fault{Fault::Kind::malformed, answer.why, answer.status};
+    case HttpEnd::stopped:
+      return CallFailure{Kind::stopped, "stopped", answer.status};
+    case HttpEnd::deadline:
+      return CallFailure{Kind::deadline, "the deadline passed during the call", answer.status};
+    case HttpEnd::unusable:
+      return CallFailure{Kind::bad_request, "cannot call the server: " + without_key(answer.why)};
+    case HttpEnd::no_connection:
+      return Fault{Fault::Kind::transient, "no connection: " + answer.why};
+    case HttpEnd::too_large:
+      return Fault{Fault::Kind::malformed, answer.why, answer.status};
     case HttpEnd::complete:
     case HttpEnd::enough:
     case HttpEnd::broken:
-    case HttpEnd::silent: break;
+    case HttpEnd::silent:
+      break;
   }
   if (answer.status == 0) return Fault{Fault::Kind::transient, answer.why};
   if (answer.status / 100 != 2) return fault_of(answer, attempt.plain);
@@ -206,8 +232,8 @@ Reply ChatSession::reply_of(Turn turn, const HttpAnswer& answer, const std::stri
   }
   // A server may say the key back to us; it must not get into a trace.
   for (std::string* text : {&turn.detail, &turn.text, &turn.reasoning, &turn.model, &turn.raw, &turn.kept})
-    *text = without_key(std::move(*text));
-  for (ToolCall& call : turn.calls) call.arguments = without_key(std::move(call.arguments));
+    *text = without_key(with_halves_joined(std::move(*text)));
+  for (ToolCall& call : turn.calls) call.arguments = without_key(with_halves_joined(std::move(call.arguments)));
   history_.keep(turn);
   Reply reply;
   reply.ending = turn.ending;

@@ -43,7 +43,8 @@ class CompletionsReader final : public TurnReader {
 
   TurnResult finish() override {
     if (fault_) return tl::unexpected<Fault>(*fault_);
-    if (finish_reason_ == "error") return tl::unexpected<Fault>({Fault::Kind::transient, "the server broke the reply off"});
+    if (finish_reason_ == "error")
+      return tl::unexpected<Fault>({Fault::Kind::transient, "the server broke the reply off"});
     // Not all servers say [DONE], nor a reason; one of the two tells that the reply was not just cut.
     if (finish_reason_.empty() && !done_)
       return tl::unexpected<Fault>({Fault::Kind::transient, "the stream ended before the reply did"});
@@ -138,10 +139,10 @@ class CompletionsReader final : public TurnReader {
     std::vector<std::string> parts;
     for (const PiecedCall& call : calls) {
       // Servers parse this again: what is no JSON would fail every later request.
-      const std::string arguments = is_json_object(call.arguments) ? call.arguments
-                                                                   : R"({"invalid_json":)" + json_string(call.arguments) + "}";
-      parts.push_back(R"({"id":)" + json_string(call.id) + R"(,"type":"function","function":{"name":)" + json_string(call.name) +
-                      R"(,"arguments":)" + json_string(arguments) + "}}");
+      const std::string arguments =
+          is_json_object(call.arguments) ? call.arguments : R"({"invalid_json":)" + json_string(call.arguments) + "}";
+      parts.push_back(R"({"id":)" + json_string(call.id) + R"(,"type":"function","function":{"name":)" +
+                      json_string(call.name) + R"(,"arguments":)" + json_string(arguments) + "}}");
     }
     return text + reasoning_.member() + R"(,"tool_calls":[)" + joined(parts) + "]}";
   }
@@ -178,9 +179,9 @@ class CompletionsDialect final : public Dialect {
   std::string head() const override {
     // Older servers know only the older name, OpenAI's newer models only the newer.
     const bool own = credentials_.base_url.find("://api.openai.com") != std::string::npos;
-    std::string body = R"({"model":)" + json_string(model_) + R"(,"stream":true,"stream_options":{"include_usage":true},)" +
-                       (own ? R"("max_completion_tokens":)" : R"("max_tokens":)") +
-                       std::to_string(options_.max_output_tokens);
+    std::string body =
+        R"({"model":)" + json_string(model_) + R"(,"stream":true,"stream_options":{"include_usage":true},)" +
+        (own ? R"("max_completion_tokens":)" : R"("max_tokens":)") + std::to_string(options_.max_output_tokens);
     if (!options_.effort.empty()) body += R"(,"reasoning_effort":)" + json_string(options_.effort);
     if (!options_.tools.empty()) body += R"(,"tools":[)" + tools() + "]";
     body += R"(,"messages":[)";
@@ -200,8 +201,8 @@ class CompletionsDialect final : public Dialect {
     for (const Answered& answer : answers) {
       std::string text = std::string(answer.output.error ? "Error: " : "") + answer.output.text;
       if (&answer == &answers.back() && !after.empty()) text += "\n\n" + after;
-      messages.push_back(R"({"role":"tool","tool_call_id":)" + json_string(answer.call.wire_id) + R"(,"content":)" + json_string(text) +
-                         "}");
+      messages.push_back(R"({"role":"tool","tool_call_id":)" + json_string(answer.call.wire_id) + R"(,"content":)" +
+                         json_string(text) + "}");
     }
     return joined(messages);
   }

@@ -1,6 +1,7 @@
 #include "agent/llm/event_json.h"
 
 #include "agent/llm/json_text.h"
+#include "agent/llm/surrogates.h"
 
 namespace onelaunch::llm {
 namespace {
@@ -57,7 +58,7 @@ EventJson parsed(std::string_view data) {
   if (is_too_deep(data)) return {std::string(), Json(Json::value_t::discarded)};
   EventJson event{std::string(data), Json::parse(data.begin(), data.end(), nullptr, false)};
   if (event.json.is_discarded()) {
-    event.text = valid_utf8(data);
+    event.text = with_halves_marked(valid_utf8(data));
     event.json = Json::parse(event.text, nullptr, false);
   }
   return event;

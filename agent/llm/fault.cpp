@@ -66,7 +66,8 @@ Words words_of(const Json& body) {
   }
   for (const char* key : {"type", "code", "status", "error_code"}) add(words, text_at(error, key));
   const Json& code = at(error, "code");
-  if (code.is_number_integer()) words.status = static_cast<int>(std::clamp<std::int64_t>(code.get<std::int64_t>(), 0, 999));
+  if (code.is_number_integer())
+    words.status = static_cast<int>(std::clamp<std::int64_t>(code.get<std::int64_t>(), 0, 999));
   const Json& details = at(error, "details");
   add(words, text_at(details, "error_code"));
   if (details.is_array())
@@ -141,14 +142,19 @@ std::optional<Kind> found_in(const std::array<Row, N>& table, const std::string&
 Kind by_status(int status) {
   switch (status) {
     case 401:
-    case 403: return Kind::authentication;
-    case 402: return Kind::quota;
-    case 413: return Kind::context_full;
+    case 403:
+      return Kind::authentication;
+    case 402:
+      return Kind::quota;
+    case 413:
+      return Kind::context_full;
     case 408:
     case 409:
     case 425:
-    case 429: return Kind::transient;
-    default: return status >= 500 ? Kind::transient : Kind::bad_request;
+    case 429:
+      return Kind::transient;
+    default:
+      return status >= 500 ? Kind::transient : Kind::bad_request;
   }
 }
 
@@ -192,7 +198,8 @@ Fault fault_of(const HttpAnswer& answer, std::string_view body) {
   if (answer.status >= 300 && answer.status < 400) {
     const auto to = answer.headers.find("location");
     fault.what = "HTTP " + std::to_string(answer.status) + ": redirected" +
-                 (to == answer.headers.end() ? "" : " to " + valid_utf8(to->second)) + "; not followed, it would carry the key";
+                 (to == answer.headers.end() ? "" : " to " + valid_utf8(to->second)) +
+                 "; not followed, it would carry the key";
   }
   obey_header(fault, answer.headers);
   return fault;

@@ -12,13 +12,13 @@ namespace onelaunch::llm {
 
 struct Fault {
   enum class Kind {
-    transient,       // the same request may succeed later
-    malformed,       // so it may, but the reply was broken by the model, not by the line: few tries
+    transient,  // the same request may succeed later
+    malformed,  // so it may, but the reply was broken by the model, not by the line: few tries
     authentication,
     quota,
     bad_request,
     context_full,
-    refused,         // a filter declined the prompt
+    refused,  // a filter declined the prompt
   };
   Kind kind = Kind::transient;
   std::string what;

@@ -39,7 +39,8 @@ class GeminiReader final : public TurnReader {
 
   TurnResult finish() override {
     if (fault_) return tl::unexpected<Fault>(*fault_);
-    if (finish_reason_.empty()) return tl::unexpected<Fault>({Fault::Kind::transient, "the stream ended before the reply did"});
+    if (finish_reason_.empty())
+      return tl::unexpected<Fault>({Fault::Kind::transient, "the stream ended before the reply did"});
     if (is_one_of(kMistakes, finish_reason_)) return tl::unexpected<Fault>({Fault::Kind::malformed, finish_reason_});
     turn_.ending = turn_.calls.empty() ? Ending::finished : Ending::tool_calls;
     if (finish_reason_ == "MAX_TOKENS") {
@@ -163,7 +164,8 @@ class GeminiDialect final : public Dialect {
       body += "}";
     }
     body += "}";
-    if (!options_.system.empty()) body += R"(,"systemInstruction":{"parts":[{"text":)" + json_string(options_.system) + "}]}";
+    if (!options_.system.empty())
+      body += R"(,"systemInstruction":{"parts":[{"text":)" + json_string(options_.system) + "}]}";
     if (!options_.tools.empty()) body += R"(,"tools":[{"functionDeclarations":[)" + tools() + "]}]";
     return body + R"(,"contents":[)";
   }
@@ -178,8 +180,9 @@ class GeminiDialect final : public Dialect {
     std::vector<std::string> parts;
     for (const Answered& answer : answers) {
       const std::string id = answer.call.wire_id.empty() ? "" : R"("id":)" + json_string(answer.call.wire_id) + ",";
-      parts.push_back(R"({"functionResponse":{)" + id + R"("name":)" + json_string(answer.call.name) + R"(,"response":{)" +
-                      (answer.output.error ? R"("error":)" : R"("output":)") + json_string(answer.output.text) + "}}}");
+      parts.push_back(R"({"functionResponse":{)" + id + R"("name":)" + json_string(answer.call.name) +
+                      R"(,"response":{)" + (answer.output.error ? R"("error":)" : R"("output":)") +
+                      json_string(answer.output.text) + "}}}");
     }
     const std::string results = R"({"role":"user","parts":[)" + joined(parts) + "]}";
     return after.empty() ? results : results + "," + user_entry(after);

@@ -16,7 +16,8 @@ class History {
   explicit History(std::string identity) : identity_(std::move(identity)) {}
 
   void append(const std::string& elements);
-  // Keeps a complete turn, gives its calls ids of our own where the provider's do not serve, and waits for their results.
+  // Keeps a complete turn, gives its calls ids of our own where the provider's do not serve, and waits for their
+  // results.
   void keep(Turn& turn);
   // What was waited for, with what came; clears it.
   std::vector<Answered> settle(const std::vector<ToolOutput>& outputs);

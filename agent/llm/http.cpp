@@ -54,9 +54,7 @@ bool is_our_fault(CURLcode code, CURL* easy) {
   }
 }
 
-std::string seconds_text(Seconds seconds) {
-  return std::to_string(static_cast<long>(seconds.count() + 0.5)) + " s";
-}
+std::string seconds_text(Seconds seconds) { return std::to_string(static_cast<long>(seconds.count() + 0.5)) + " s"; }
 
 }  // namespace
 

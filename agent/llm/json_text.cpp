@@ -62,9 +62,7 @@ std::string json_string(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string valid_utf8(std::string_view text) {
-  return Json::parse(json_string(text)).get<std::string>();
-}
+std::string valid_utf8(std::string_view text) { return Json::parse(json_string(text)).get<std::string>(); }
 
 bool is_json(std::string_view text) { return Json::accept(text.begin(), text.end()); }
 

@@ -16,7 +16,8 @@ std::string valid_utf8(std::string_view text);
 bool is_json(std::string_view text);
 bool is_json_object(std::string_view text);
 
-// The value of a member, as it stands in the text of an object; nothing when there is none. The text must be valid JSON.
+// The value of a member, as it stands in the text of an object; nothing when there is none. The text must be valid
+// JSON.
 std::optional<std::string_view> raw_member(std::string_view object, std::string_view key);
 // The elements of an array, as they stand in the text, which must be valid JSON.
 std::vector<std::string_view> raw_elements(std::string_view array);

@@ -44,11 +44,12 @@ class Source {
       if (line.starts_with("export ")) line.erase(0, 7);
       const std::size_t equals = line.find('=');
       if (line.starts_with('#') || line.empty()) continue;
-      const bool is_assignment = equals != std::string::npos && equals > 0 &&
-                                 std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
-                                   return c == '_' || std::isupper(static_cast<unsigned char>(c)) ||
-                                          std::isdigit(static_cast<unsigned char>(c));
-                                 });
+      const bool is_assignment =
+          equals != std::string::npos && equals > 0 &&
+          std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
+            return c == '_' || std::isupper(static_cast<unsigned char>(c)) ||
+                   std::isdigit(static_cast<unsigned char>(c));
+          });
       if (is_assignment)
         values[line.substr(0, equals)] = trimmed(line.substr(equals + 1));
       else
@@ -90,7 +91,8 @@ Result<ModelName> parse_model_name(const std::string& agent) {
   const std::size_t colon = agent.find(':');
   if (colon == std::string::npos) return invalid("'" + agent + "' names no provider" + kForms);
   ModelName name{agent.substr(0, colon), agent.substr(colon + 1), ""};
-  if (name.provider != "anthropic" && name.provider != "openai" && name.provider != "gemini" && name.provider != "compat")
+  if (name.provider != "anthropic" && name.provider != "openai" && name.provider != "gemini" &&
+      name.provider != "compat")
     return invalid("'" + name.provider + "' is no provider" + kForms);
   // The first @ before an address: a model's name may hold one itself.
   if (name.provider == "compat") {
@@ -123,7 +125,9 @@ Result<Credentials> find_credentials(const ModelName& model, const std::string& 
   if (model.provider == "compat" && found.base_url.empty())
     return invalid("where is the server? Write compat:" + model.model + "@URL or set ONELAUNCH_BASE_URL");
   if (found.key.empty() && model.provider != "compat") {
-    if (!key_file.empty()) return invalid("no key in " + key_file + ": it must hold the key alone, or a line " + variables.key.front() + "=...");
+    if (!key_file.empty())
+      return invalid("no key in " + key_file + ": it must hold the key alone, or a line " + variables.key.front() +
+                     "=...");
     return invalid("no key: set " + variables.key.front() + ", or name a file that holds it");
   }
   return found;

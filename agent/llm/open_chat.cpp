@@ -20,12 +20,14 @@ Result<void> check(const ModelName& model, const Credentials& credentials, const
     return invalid("the address '" + without_password(url) + "' must begin with http:// or https://");
   if (options.max_output_tokens == 0) return invalid("max_output_tokens is 0");
   for (const ToolSpec& tool : options.tools)
-    if (tool.name.empty() || !is_json_object(tool.schema)) return invalid("the schema of tool '" + tool.name + "' is no JSON object");
+    if (tool.name.empty() || !is_json_object(tool.schema))
+      return invalid("the schema of tool '" + tool.name + "' is no JSON object");
   if (model.provider == "compat" && url.empty()) return invalid("a compatible server needs an address");
   return {};
 }
 
-std::unique_ptr<Dialect> dialect_of(const ModelName& model, const Credentials& credentials, const ChatOptions& options) {
+std::unique_ptr<Dialect> dialect_of(const ModelName& model, const Credentials& credentials,
+                                    const ChatOptions& options) {
   if (model.provider == "anthropic") return anthropic_dialect(model, credentials, options);
   if (model.provider == "openai") return responses_dialect(model, credentials, options);
   if (model.provider == "gemini") return gemini_dialect(model, credentials, options);
@@ -44,8 +46,8 @@ Result<std::unique_ptr<Chat>> open_chat(const ModelName& model, const Credential
   if (!http) return because(http.error());
   auto prices = PriceTable::parse(PriceTable::built_in_text());
   if (!prices) return because(prices.error());
-  return std::make_unique<ChatSession>(ChatSession::Parts{model, credentials.key, std::move(options), std::move(dialect),
-                                                          std::move(*http), std::move(*prices)},
+  return std::make_unique<ChatSession>(ChatSession::Parts{model, credentials.key, std::move(options),
+                                                          std::move(dialect), std::move(*http), std::move(*prices)},
                                        clock);
 }
 

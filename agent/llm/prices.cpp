@@ -9,7 +9,8 @@
 asm(".section .rodata\n"
     ".global onelaunch_llm_prices\n"
     "onelaunch_llm_prices:\n"
-    ".incbin \"" ONELAUNCH_LLM "/prices.json\"\n"
+    ".incbin \"" ONELAUNCH_LLM
+    "/prices.json\"\n"
     ".byte 0\n"
     ".previous\n");
 extern "C" const char onelaunch_llm_prices[];
@@ -26,11 +27,12 @@ Result<std::optional<double>> rate_at(const Json& row, const char* key) {
 
 Result<Rates> rates_of(const Json& row) {
   Rates rates;
-  const std::array<std::pair<const char*, std::optional<double>*>, 5> fields = {{{"input", &rates.input},
-                                                                                {"cache_read", &rates.cache_read},
-                                                                                {"cache_write_5m", &rates.cache_write_5m},
-                                                                                {"cache_write_1h", &rates.cache_write_1h},
-                                                                                {"output", &rates.output}}};
+  const std::array<std::pair<const char*, std::optional<double>*>, 5> fields = {
+      {{"input", &rates.input},
+       {"cache_read", &rates.cache_read},
+       {"cache_write_5m", &rates.cache_write_5m},
+       {"cache_write_1h", &rates.cache_write_1h},
+       {"output", &rates.output}}};
   for (const auto& [key, rate] : fields) {
     const auto read = rate_at(row, key);
     if (!read) return because(read.error());

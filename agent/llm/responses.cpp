@@ -186,7 +186,8 @@ class ResponsesDialect final : public Dialect {
   std::string answer_entries(const std::vector<Answered>& answers, const std::string& after) const override {
     std::vector<std::string> items;
     for (const Answered& answer : answers)
-      items.push_back(R"({"type":"function_call_output","call_id":)" + json_string(answer.call.wire_id) + R"(,"output":)" +
+      items.push_back(R"({"type":"function_call_output","call_id":)" + json_string(answer.call.wire_id) +
+                      R"(,"output":)" +
                       json_string(std::string(answer.output.error ? "Error: " : "") + answer.output.text) + "}");
     if (!after.empty()) items.push_back(user_entry(after));
     return joined(items);

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <cstdio>
 #include <condition_variable>
+#include <cstdio>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -99,6 +99,10 @@ class FakeHttpServer::Machinery {
   std::vector<HeardRequest> heard() const {
     const std::lock_guard lock(mutex_);
     return heard_;
+  }
+  int connections() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<int>(connections_.size());
   }
 
  private:
@@ -211,6 +215,8 @@ FakeHttpServer::~FakeHttpServer() = default;
 int FakeHttpServer::port() const { return machinery_->port(); }
 std::string FakeHttpServer::url() const { return "http://127.0.0.1:" + std::to_string(port()); }
 std::vector<HeardRequest> FakeHttpServer::heard() const { return machinery_->heard(); }
+
+int FakeHttpServer::connections() const { return machinery_->connections(); }
 
 HeardRequest FakeHttpServer::last() const {
   const std::vector<HeardRequest> all = heard();

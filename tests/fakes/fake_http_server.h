@@ -23,8 +23,8 @@ struct Answer {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers = {{"content-type", "text/event-stream"}};
   std::string body;
-  std::size_t piece_bytes = 0;           // bytes of body per write; 0: all at once
-  std::chrono::milliseconds between{0};  // pause between two writes
+  std::size_t piece_bytes = 0;                // bytes of body per write; 0: all at once
+  std::chrono::milliseconds between{0};       // pause between two writes
   std::size_t cut_after = std::string::npos;  // bytes of body after which the connection ends in the middle
   bool reset = false;                         // it ends by a reset, not by a close
   bool hang_first = false;                    // not one byte is ever sent
@@ -43,6 +43,7 @@ class FakeHttpServer {
   int port() const;
   std::vector<HeardRequest> heard() const;
   HeardRequest last() const;
+  int connections() const;  // so far
 
  private:
   class Machinery;

@@ -21,8 +21,7 @@ std::vector<std::string> halves(const std::string& text) {
 
 std::string block_events(int index, const Json& start, const std::vector<Json>& deltas) {
   std::string text = event({{"type", "content_block_start"}, {"index", index}, {"content_block", start}});
-  for (const Json& delta : deltas)
-    text += event({{"type", "content_block_delta"}, {"index", index}, {"delta", delta}});
+  for (const Json& delta : deltas) text += event({{"type", "content_block_delta"}, {"index", index}, {"delta", delta}});
   return text + event({{"type", "content_block_stop"}, {"index", index}});
 }
 
@@ -51,14 +50,21 @@ std::string anthropic_blocks(const FakeReply& reply, const Json& body) {
 }
 
 std::string anthropic_stream(const FakeReply& reply, const Json& body) {
-  Json usage{{"input_tokens", reply.input},
-             {"cache_creation_input_tokens", reply.cache_write_5m + reply.cache_write_1h},
-             {"cache_read_input_tokens", reply.cache_read},
-             {"cache_creation",
-              {{"ephemeral_5m_input_tokens", reply.cache_write_5m}, {"ephemeral_1h_input_tokens", reply.cache_write_1h}}},
-             {"output_tokens", 1}};
-  Json message{{"id", "msg_1"},           {"type", "message"},       {"role", "assistant"},    {"model", reply.model},
-               {"content", Json::array()}, {"stop_reason", nullptr}, {"stop_sequence", nullptr}, {"usage", usage}};
+  Json usage{
+      {"input_tokens", reply.input},
+      {"cache_creation_input_tokens", reply.cache_write_5m + reply.cache_write_1h},
+      {"cache_read_input_tokens", reply.cache_read},
+      {"cache_creation",
+       {{"ephemeral_5m_input_tokens", reply.cache_write_5m}, {"ephemeral_1h_input_tokens", reply.cache_write_1h}}},
+      {"output_tokens", 1}};
+  Json message{{"id", "msg_1"},
+               {"type", "message"},
+               {"role", "assistant"},
+               {"model", reply.model},
+               {"content", Json::array()},
+               {"stop_reason", nullptr},
+               {"stop_sequence", nullptr},
+               {"usage", usage}};
   if (!reply.tells_usage) message.erase("usage");
   std::string text = event({{"type", "message_start"}, {"message", message}}) + event({{"type", "ping"}});
   text += anthropic_blocks(reply, body);
@@ -95,13 +101,15 @@ std::string responses_items(const FakeReply& reply, const Json& body, const std:
   }
   if (!reply.text.empty() || !reply.detail.empty()) {
     Json content = Json::array();
-    if (!reply.text.empty()) content.push_back({{"type", "output_text"}, {"text", reply.text}, {"annotations", Json::array()}});
+    if (!reply.text.empty())
+      content.push_back({{"type", "output_text"}, {"text", reply.text}, {"annotations", Json::array()}});
     if (!reply.detail.empty()) content.push_back({{"type", "refusal"}, {"refusal", reply.detail}});
-    const Json item{{"type", "message"}, {"id", "msg_1"}, {"status", status}, {"role", "assistant"}, {"content", content}};
+    const Json item{
+        {"type", "message"}, {"id", "msg_1"}, {"status", status}, {"role", "assistant"}, {"content", content}};
     text += item_events(index++, item, "response.output_text.delta", reply.text);
   }
   for (const FakeCall& call : reply.calls) {
-    const Json item{{"type", "function_call"}, {"id", "fc_" + call.id},          {"call_id", call.id},
+    const Json item{{"type", "function_call"}, {"id", "fc_" + call.id},       {"call_id", call.id},
                     {"name", call.name},       {"arguments", call.arguments}, {"status", status}};
     text += item_events(index++, item, "response.function_call_arguments.delta", call.arguments);
   }
@@ -117,11 +125,11 @@ std::string responses_stream(const FakeReply& reply, const Json& body) {
   response["status"] = status;
   if (!whole) response["incomplete_details"] = {{"reason", reply.ending}};
   if (reply.tells_usage)
-    response["usage"] = {{"input_tokens", reply.input + reply.cache_read + reply.cache_write_5m},
-                         {"input_tokens_details",
-                          {{"cached_tokens", reply.cache_read}, {"cache_write_tokens", reply.cache_write_5m}}},
-                         {"output_tokens", reply.output},
-                         {"output_tokens_details", {{"reasoning_tokens", reply.reasoning}}}};
+    response["usage"] = {
+        {"input_tokens", reply.input + reply.cache_read + reply.cache_write_5m},
+        {"input_tokens_details", {{"cached_tokens", reply.cache_read}, {"cache_write_tokens", reply.cache_write_5m}}},
+        {"output_tokens", reply.output},
+        {"output_tokens_details", {{"reasoning_tokens", reply.reasoning}}}};
   return text + event({{"type", "response." + status}, {"response", response}});
 }
 
@@ -139,21 +147,24 @@ std::string completions_stream(const FakeReply& reply) {
   int index = 0;
   for (const FakeCall& call : reply.calls) {
     const auto piece = [&](const Json& part) { return chunk({{"tool_calls", Json::array({part})}}, nullptr); };
-    text += piece({{"index", index}, {"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", ""}}}});
+    text += piece({{"index", index},
+                   {"id", call.id},
+                   {"type", "function"},
+                   {"function", {{"name", call.name}, {"arguments", ""}}}});
     for (const std::string& half : halves(call.arguments))
       text += piece({{"index", index}, {"function", {{"arguments", half}}}});
     ++index;
   }
   text += chunk(Json::object(), !reply.ending.empty() ? reply.ending : reply.calls.empty() ? "stop" : "tool_calls");
   if (reply.tells_usage)
-    text += data_only(
-        {{"model", reply.model},
-         {"choices", Json::array()},
-         {"usage",
-          {{"prompt_tokens", reply.input + reply.cache_read + reply.cache_write_5m},
-           {"completion_tokens", reply.output},
-           {"prompt_tokens_details", {{"cached_tokens", reply.cache_read}, {"cache_write_tokens", reply.cache_write_5m}}},
-           {"completion_tokens_details", {{"reasoning_tokens", reply.reasoning}}}}}});
+    text += data_only({{"model", reply.model},
+                       {"choices", Json::array()},
+                       {"usage",
+                        {{"prompt_tokens", reply.input + reply.cache_read + reply.cache_write_5m},
+                         {"completion_tokens", reply.output},
+                         {"prompt_tokens_details",
+                          {{"cached_tokens", reply.cache_read}, {"cache_write_tokens", reply.cache_write_5m}}},
+                         {"completion_tokens_details", {{"reasoning_tokens", reply.reasoning}}}}}});
   return text + "data: [DONE]\n\n";
 }
 
@@ -192,10 +203,14 @@ std::string gemini_stream(const FakeReply& reply, const Json& body) {
 std::string stream_of(Api api, const FakeReply& reply, const HeardRequest& request) {
   const Json body = Json::parse(request.body);
   switch (api) {
-    case Api::anthropic: return anthropic_stream(reply, body);
-    case Api::responses: return responses_stream(reply, body);
-    case Api::completions: return completions_stream(reply);
-    case Api::gemini: return gemini_stream(reply, body);
+    case Api::anthropic:
+      return anthropic_stream(reply, body);
+    case Api::responses:
+      return responses_stream(reply, body);
+    case Api::completions:
+      return completions_stream(reply);
+    case Api::gemini:
+      return gemini_stream(reply, body);
   }
   return "";
 }
@@ -204,7 +219,8 @@ Answer answer_with(Api api, const FakeReply& reply, const HeardRequest& request)
   if (const std::string why = objection(api, request); !why.empty())
     return error_answer(api, 400, api == Api::gemini ? "INVALID_ARGUMENT" : "invalid_request_error", why);
   Answer answer;
-  answer.headers.emplace_back(api == Api::anthropic ? "request-id" : "x-request-id", "req_" + std::to_string(request.number));
+  answer.headers.emplace_back(api == Api::anthropic ? "request-id" : "x-request-id",
+                              "req_" + std::to_string(request.number));
   answer.body = stream_of(api, reply, request);
   return answer;
 }
@@ -222,10 +238,14 @@ Answer error_answer(Api api, int status, const std::string& type, const std::str
 
 std::string error_event(Api api, const std::string& type, const std::string& message) {
   switch (api) {
-    case Api::anthropic: return event({{"type", "error"}, {"error", {{"type", type}, {"message", message}}}});
-    case Api::responses: return event({{"type", "error"}, {"code", type}, {"message", message}, {"param", nullptr}});
-    case Api::completions: return data_only({{"error", {{"code", type}, {"message", message}}}, {"choices", Json::array()}});
-    case Api::gemini: return data_only({{"error", {{"code", 503}, {"status", type}, {"message", message}}}});
+    case Api::anthropic:
+      return event({{"type", "error"}, {"error", {{"type", type}, {"message", message}}}});
+    case Api::responses:
+      return event({{"type", "error"}, {"code", type}, {"message", message}, {"param", nullptr}});
+    case Api::completions:
+      return data_only({{"error", {{"code", type}, {"message", message}}}, {"choices", Json::array()}});
+    case Api::gemini:
+      return data_only({{"error", {{"code", 503}, {"status", type}, {"message", message}}}});
   }
   return "";
 }

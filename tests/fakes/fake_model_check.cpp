@@ -70,21 +70,25 @@ std::string anthropic_blocks_objection(const Json& body, std::size_t index, Ids&
         word(content[i], "signature") != anthropic_signature(body, index, i, word(content[i], "thinking")))
       return at_block(index, i) +
              ": Invalid `signature` in `thinking` block. The block is bound to a different conversation.";
-    if (type == "tool_use" && !member(content[i], "input").is_object()) return at_block(index, i) + ": input is no object";
+    if (type == "tool_use" && !member(content[i], "input").is_object())
+      return at_block(index, i) + ": input is no object";
     if (type == "tool_use") calls.insert(word(content[i], "id"));
     if (type == "tool_result") results.insert(word(content[i], "tool_use_id"));
     if (type == "tool_result" && text_seen) return at_block(index, i) + ": tool_result behind text";
     text_seen = text_seen || type == "text";
-    if ((type == "thinking" || type == "tool_use") != assistant && type != "text") return at_block(index, i) + ": wrong role";
+    if ((type == "thinking" || type == "tool_use") != assistant && type != "text")
+      return at_block(index, i) + ": wrong role";
   }
-  if (assistant && word(content.back(), "type") == "thinking") return at_block(index, content.size() - 1) + ": thinking is last";
+  if (assistant && word(content.back(), "type") == "thinking")
+    return at_block(index, content.size() - 1) + ": thinking is last";
   return "";
 }
 
 }  // namespace
 
 std::string anthropic_signature(const Json& body, std::size_t message, std::size_t block, const std::string& thinking) {
-  std::string text = without_cache_marks(member(body, "system")).dump() + without_cache_marks(member(body, "tools")).dump();
+  std::string text =
+      without_cache_marks(member(body, "system")).dump() + without_cache_marks(member(body, "tools")).dump();
   const Json& messages = member(body, "messages");
   text += first_of(messages, message);
   if (message < messages.size()) text += first_of(member(messages[message], "content"), block);
@@ -92,7 +96,8 @@ std::string anthropic_signature(const Json& body, std::size_t message, std::size
 }
 
 std::string responses_seal(const Json& body, std::size_t item) {
-  return sealed("enc_", word(body, "instructions") + member(body, "tools").dump() + first_of(member(body, "input"), item));
+  return sealed("enc_",
+                word(body, "instructions") + member(body, "tools").dump() + first_of(member(body, "input"), item));
 }
 
 std::string gemini_signature(const Json& body, std::size_t content) {
@@ -152,7 +157,8 @@ std::string completions_objection(const Json& body) {
     if (role != "tool" && !awaited.empty()) return "tool_call_ids did not have response messages";
     if (role == "user" && before == "tool") return "Unexpected role 'user' after role 'tool'";
     if (role == "system" && !before.empty()) return "the system message must be first";
-    if (role == "assistant" && !message.contains("tool_calls") && word(message, "content").empty()) return "empty message";
+    if (role == "assistant" && !message.contains("tool_calls") && word(message, "content").empty())
+      return "empty message";
     for (const Json& call : member(message, "tool_calls")) {
       if (!Json::accept(word(call.at("function"), "arguments"))) return "arguments are no JSON";
       if (word(call, "id").empty() || awaited.contains(word(call, "id"))) return "bad call id";

@@ -26,8 +26,10 @@ class Anthropic : public testing::Test {
   SystemClock clock_;
 };
 
-constexpr const char* kStart = R"({"type":"message_start","message":{"model":"m","usage":{"input_tokens":5,"output_tokens":1}}})";
-constexpr const char* kEnd = R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}})";
+constexpr const char* kStart =
+    R"({"type":"message_start","message":{"model":"m","usage":{"input_tokens":5,"output_tokens":1}}})";
+constexpr const char* kEnd =
+    R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}})";
 constexpr const char* kStop = R"({"type":"message_stop"})";
 
 TEST_F(Anthropic, CachesWhatStaysForAnHourAndTheTailForFiveMinutes) {
@@ -41,7 +43,8 @@ TEST_F(Anthropic, CachesWhatStaysForAnHourAndTheTailForFiveMinutes) {
   EXPECT_EQ(body["tools"].back()["cache_control"], hour);
   EXPECT_FALSE(body["tools"].front().contains("cache_control"));
   EXPECT_EQ(body["cache_control"], Json({{"type", "ephemeral"}}));
-  EXPECT_EQ(body["messages"].dump().find("cache_control"), std::string::npos) << "marks must not move through the history";
+  EXPECT_EQ(body["messages"].dump().find("cache_control"), std::string::npos)
+      << "marks must not move through the history";
 }
 
 TEST_F(Anthropic, AsksForAdaptiveThinkingWithASummaryOnlyWhereItExists) {
@@ -56,7 +59,8 @@ TEST_F(Anthropic, AsksForAdaptiveThinkingWithASummaryOnlyWhereItExists) {
   EXPECT_EQ(body["thinking"], Json({{"type", "adaptive"}, {"display", "summarized"}}));
   EXPECT_EQ(body["output_config"], Json({{"effort", "high"}}));
   EXPECT_TRUE(body_for("claude-opus-4-6").contains("thinking"));
-  for (const char* model : {"claude-haiku-4-5-20251001", "claude-sonnet-4-20250514", "claude-3-7-sonnet-latest", "glm-5"}) {
+  for (const char* model :
+       {"claude-haiku-4-5-20251001", "claude-sonnet-4-20250514", "claude-3-7-sonnet-latest", "glm-5"}) {
     EXPECT_FALSE(body_for(model).contains("thinking")) << model;
     EXPECT_FALSE(body_for(model).contains("output_config")) << model;
   }
@@ -88,7 +92,8 @@ TEST_F(Anthropic, ReturnsEveryKindOfBlockAsItCame) {
   FakeHttpServer server([&](const HeardRequest& request) {
     if (request.number > 0) return answer_with(Api::anthropic, {.text = "Done."}, request);
     return stream(
-        {kStart, R"({"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"b64=="}})",
+        {kStart,
+         R"({"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"b64=="}})",
          R"({"type":"content_block_stop","index":0})",
          R"({"type":"content_block_start","index":1,"content_block":{"type":"brand_new","z":1,"a":{"k":1.50}}})",
          R"({"type":"content_block_delta","index":1,"delta":{"type":"brand_new_delta","x":1}})",
@@ -102,10 +107,11 @@ TEST_F(Anthropic, ReturnsEveryKindOfBlockAsItCame) {
          R"({"type":"content_block_stop","index":3})", kEnd, kStop});
   });
   const Reply reply = reply_to(*chat_with(server), clock_);
-  EXPECT_EQ(reply.raw,
-            R"({"role":"assistant","content":[{"type":"redacted_thinking","data":"b64=="},{"type":"brand_new","z":1,"a":{"k":1.5}},)"
-            R"({"type":"server_tool_use","id":"s1","name":"web","input":{"q": 1.0,  "b":[]}},)"
-            R"({"type":"text","text":"Hi.","citations":[{"c":1}]}]})");
+  EXPECT_EQ(
+      reply.raw,
+      R"({"role":"assistant","content":[{"type":"redacted_thinking","data":"b64=="},{"type":"brand_new","z":1,"a":{"k":1.5}},)"
+      R"({"type":"server_tool_use","id":"s1","name":"web","input":{"q": 1.0,  "b":[]}},)"
+      R"({"type":"text","text":"Hi.","citations":[{"c":1}]}]})");
   EXPECT_EQ(reply.ending, Ending::finished);
   EXPECT_EQ(reply.usage.input, 5u);
   EXPECT_EQ(reply.usage.output, 9u) << "cumulative, not a sum";
@@ -128,7 +134,8 @@ TEST_F(Anthropic, ReportsThinkingThatIsBoundElsewhereInTheServersWords) {
 
 TEST_F(Anthropic, SendsTheSameAgainAfterAPause) {
   FakeHttpServer server([&](const HeardRequest& request) {
-    if (request.number == 0) return answer_with(Api::anthropic, {.text = "One moment", .ending = "pause_turn"}, request);
+    if (request.number == 0)
+      return answer_with(Api::anthropic, {.text = "One moment", .ending = "pause_turn"}, request);
     return stream({kStart, R"({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Done."}})",
                    R"({"type":"content_block_stop","index":0})", kEnd, kStop});
   });
@@ -148,7 +155,8 @@ TEST_F(Anthropic, TellsTheCategoryOfARefusal) {
 }
 
 TEST_F(Anthropic, SaysWhenTheWindowIsFull) {
-  FakeHttpServer server(replies(Api::anthropic, {{.text = "So far", .calls = {{"c", "compile"}}, .ending = "model_context_window_exceeded"}}));
+  FakeHttpServer server(replies(
+      Api::anthropic, {{.text = "So far", .calls = {{"c", "compile"}}, .ending = "model_context_window_exceeded"}}));
   const Reply reply = reply_to(*chat_with(server), clock_);
   EXPECT_EQ(reply.ending, Ending::context_full);
   EXPECT_TRUE(reply.calls.empty());
@@ -158,9 +166,11 @@ TEST_F(Anthropic, NeverReturnsACallWhoseBlockDidNotEnd) {
   int number = 0;
   FakeHttpServer server([&](const HeardRequest& request) {
     if (number++ > 0) return answer_with(Api::anthropic, {.text = "Done."}, request);
-    return stream({kStart, R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"compile","input":{}}})",
-                   R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"source\":"}})",
-                   kEnd, kStop});
+    return stream(
+        {kStart,
+         R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"compile","input":{}}})",
+         R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"source\":"}})",
+         kEnd, kStop});
   });
   const Reply reply = reply_to(*chat_with(server), clock_);
   EXPECT_TRUE(reply.calls.empty());
@@ -171,9 +181,11 @@ TEST_F(Anthropic, NeverReturnsACallWhoseBlockDidNotEnd) {
 TEST_F(Anthropic, KeepsBrokenArgumentsAsTheyAreAndSendsThemBackAsJson) {
   FakeHttpServer server([&](const HeardRequest& request) {
     if (request.number > 0) return answer_with(Api::anthropic, {.text = "Done."}, request);
-    return stream({kStart, R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"compile","input":{}}})",
-                   R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\": nope"}})",
-                   R"({"type":"content_block_stop","index":0})", kEnd, kStop});
+    return stream(
+        {kStart,
+         R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"compile","input":{}}})",
+         R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\": nope"}})",
+         R"({"type":"content_block_stop","index":0})", kEnd, kStop});
   });
   const auto chat = chat_with(server);
   const Reply reply = reply_to(*chat, clock_);
@@ -185,10 +197,11 @@ TEST_F(Anthropic, KeepsBrokenArgumentsAsTheyAreAndSendsThemBackAsJson) {
 
 TEST_F(Anthropic, ReadsAReplyThatIsNotStreamed) {
   FakeHttpServer server([](const HeardRequest&) {
-    return Answer{.headers = {{"content-type", "application/json"}},
-                  .body = R"({"type":"message","model":"m","role":"assistant","stop_reason":"tool_use","content":[)"
-                          R"({"type":"text","text":"Hi."},{"type":"tool_use","id":"a","name":"compile","input":{"b":1,"a":2}}],)"
-                          R"("usage":{"input_tokens":3,"output_tokens":4}})"};
+    return Answer{
+        .headers = {{"content-type", "application/json"}},
+        .body = R"({"type":"message","model":"m","role":"assistant","stop_reason":"tool_use","content":[)"
+                R"({"type":"text","text":"Hi."},{"type":"tool_use","id":"a","name":"compile","input":{"b":1,"a":2}}],)"
+                R"("usage":{"input_tokens":3,"output_tokens":4}})"};
   });
   const Reply reply = reply_to(*chat_with(server), clock_);
   EXPECT_EQ(reply.text, "Hi.");

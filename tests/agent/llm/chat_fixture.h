@@ -25,10 +25,14 @@ constexpr Api kApis[] = {Api::anthropic, Api::responses, Api::completions, Api::
 
 inline std::string provider_of(Api api) {
   switch (api) {
-    case Api::anthropic: return "anthropic";
-    case Api::responses: return "openai";
-    case Api::completions: return "compat";
-    case Api::gemini: return "gemini";
+    case Api::anthropic:
+      return "anthropic";
+    case Api::responses:
+      return "openai";
+    case Api::completions:
+      return "compat";
+    case Api::gemini:
+      return "gemini";
   }
   return "";
 }
@@ -39,10 +43,14 @@ inline std::string test_name(const testing::TestParamInfo<Api>& info) { return p
 // A model that the price table knows, where there is one.
 inline std::string model_of(Api api) {
   switch (api) {
-    case Api::anthropic: return "claude-opus-5-5";
-    case Api::responses: return "gpt-6.2-sol";
-    case Api::completions: return "local-model";
-    case Api::gemini: return "gemini-4-neon";
+    case Api::anthropic:
+      return "claude-opus-5-5";
+    case Api::responses:
+      return "gpt-6.2-sol";
+    case Api::completions:
+      return "local-model";
+    case Api::gemini:
+      return "gemini-4-neon";
   }
   return "";
 }
@@ -50,8 +58,9 @@ inline std::string model_of(Api api) {
 inline ChatOptions quick_options() {
   ChatOptions options;
   options.system = "You write kernels. Größe, 核, 🚀.";
-  options.tools = {{"compile", "Compiles the candidate.", R"({"type":"object", "properties":{"source":{"type":"string"}}})"},
-                   {"evaluate", "Checks and times it.", R"({"type":"object","properties":{}})"}};
+  options.tools = {
+      {"compile", "Compiles the candidate.", R"({"type":"object", "properties":{"source":{"type":"string"}}})"},
+      {"evaluate", "Checks and times it.", R"({"type":"object","properties":{}})"}};
   options.limits.backoff_first = options.limits.backoff_max = Seconds(0.002);
   options.limits.linger = Seconds(0.05);
   options.jitter_seed = 7;

@@ -32,7 +32,8 @@ TEST(Fault, IsSortedByCodesBeforeWords) {
 
 TEST(Fault, KnowsOpenAisCodes) {
   const auto openai = [](const char* code, const char* message) {
-    return std::string(R"({"error":{"message":")") + message + R"(","type":"x","param":null,"code":")" + code + R"("}})";
+    return std::string(R"({"error":{"message":")") + message + R"(","type":"x","param":null,"code":")" + code +
+           R"("}})";
   };
   EXPECT_EQ(fault(429, openai("insufficient_quota", "")).kind, Kind::quota);
   EXPECT_EQ(fault(429, openai("rate_limit_exceeded", "")).kind, Kind::transient);
@@ -63,15 +64,20 @@ TEST(Fault, ReadsAnyBody) {
   EXPECT_EQ(fault(500, R"({"error":"the context size is exceeded"})").kind, Kind::context_full);
   EXPECT_EQ(fault(422, R"({"detail":"no"})").what, "HTTP 422: no");
   EXPECT_EQ(fault(418, "").kind, Kind::bad_request);
-  EXPECT_EQ(fault(400, R"({"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400})").kind,
-            Kind::context_full);
-  for (const char* body : {"null", "[]", "[1]", "{\"error\":[]}", "{\"error\":{\"details\":[1,\"x\"],\"code\":{}}}", "\xff"})
+  EXPECT_EQ(
+      fault(400, R"({"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400})")
+          .kind,
+      Kind::context_full);
+  for (const char* body :
+       {"null", "[]", "[1]", "{\"error\":[]}", "{\"error\":{\"details\":[1,\"x\"],\"code\":{}}}", "\xff"})
     EXPECT_EQ(fault(503, body).kind, Kind::transient) << body;
 }
 
 TEST(Fault, InAStreamIsSortedTheSame) {
-  EXPECT_EQ(fault_of_event(R"({"type":"error","error":{"type":"overloaded_error","message":"m"}})").kind, Kind::transient);
-  EXPECT_EQ(fault_of_event(R"({"type":"error","error":{"type":"invalid_request_error","message":"m"}})").kind, Kind::bad_request);
+  EXPECT_EQ(fault_of_event(R"({"type":"error","error":{"type":"overloaded_error","message":"m"}})").kind,
+            Kind::transient);
+  EXPECT_EQ(fault_of_event(R"({"type":"error","error":{"type":"invalid_request_error","message":"m"}})").kind,
+            Kind::bad_request);
   EXPECT_EQ(fault_of_event(R"({"error":{"code":402,"message":"credits"}})").kind, Kind::quota);
   EXPECT_EQ(fault_of_event(R"({"error":{"code":502,"message":"m","metadata":{"raw":"upstream"}}})").what,
             "HTTP 502: m (upstream)");
@@ -84,7 +90,8 @@ TEST(Fault, ReadsTheWaitThatIsAskedFor) {
   EXPECT_EQ(wait("retry-after", "17"), 17.0);
   EXPECT_EQ(wait("retry-after-ms", "1500"), 1.5);
   EXPECT_EQ(asked_wait_s({{"retry-after", "17"}, {"retry-after-ms", "1500"}}), 1.5);
-  for (const char* useless : {"0", "-3", "soon", "", "99999999999", "nan"}) EXPECT_FALSE(wait("retry-after", useless)) << useless;
+  for (const char* useless : {"0", "-3", "soon", "", "99999999999", "nan"})
+    EXPECT_FALSE(wait("retry-after", useless)) << useless;
   char date[64];
   const std::time_t then = std::time(nullptr) + 30;
   std::tm parts{};

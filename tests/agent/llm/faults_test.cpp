@@ -14,7 +14,9 @@ using std::chrono::milliseconds;
 
 class FaultyProvider : public testing::TestWithParam<Api> {
  protected:
-  FakeReply good() const { return {.thinking = "Größe 核 🚀", .text = "Fine – 核.", .calls = {{"c1", "compile", R"({"a":"é"})"}}}; }
+  FakeReply good() const {
+    return {.thinking = "Größe 核 🚀", .text = "Fine – 核.", .calls = {{"c1", "compile", R"({"a":"é"})"}}};
+  }
 
   // Breaks the first `faults` requests, answers the others.
   FakeHttpServer::Script broken_first(int faults, std::function<Answer(const HeardRequest&)> how) const {
@@ -172,6 +174,20 @@ TEST_P(FaultyProvider, MayTearItsCharactersApart) {
   EXPECT_EQ(reply.calls[0].arguments, R"({"a":"é"})");
 }
 
+TEST_P(FaultyProvider, MayTearItsCharactersApartInUtf16) {
+  FakeReply reply = good();
+  reply.text = "A rocket: \xF4\x8F\x80\xBD.";  // marks a place; the server sends half a character there
+  FakeHttpServer server([&](const HeardRequest& request) {
+    Answer answer = answer_with(GetParam(), reply, request);
+    for (std::size_t at; (at = answer.body.find("\xF4\x8F\x80\xBD")) != std::string::npos;)
+      answer.body.replace(at, 4, "\\ud83d");
+    return answer;
+  });
+  const auto chat = open(GetParam(), server.url(), clock_);
+  chat->say("Go.");
+  EXPECT_EQ(reply_to(*chat, clock_).text, "A rocket: \xEF\xBF\xBD.");
+}
+
 TEST_P(FaultyProvider, MayUseCarriageReturnsAndAByteOrderMark) {
   FakeHttpServer server([&](const HeardRequest& request) {
     Answer answer = good_answer(request);
@@ -240,7 +256,8 @@ TEST_P(FaultyProvider, SaysWhenTheContextIsFull) {
   EXPECT_EQ(failure_with(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum").kind,
             Kind::context_full);
   EXPECT_EQ(failure_with(400, "INVALID_ARGUMENT",
-                         "The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).").kind,
+                         "The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).")
+                .kind,
             Kind::context_full);
   EXPECT_EQ(failure_with(400, "exceed_context_size_error", "the request exceeds the available context size").kind,
             Kind::context_full);

@@ -26,7 +26,8 @@ TEST(JsonText, CutsElementsOutAsTheyStand) {
 }
 
 TEST(JsonText, DoesNotRunBeyondABrokenText) {
-  for (const char* broken : {"{\"a\":", "{\"a", "{\"a\":\"", "{\"a\":[1,", "{", "", "{\"a\" \"b\"", "[1 2", "{\"a\":}"}) {
+  for (const char* broken :
+       {"{\"a\":", "{\"a", "{\"a\":\"", "{\"a\":[1,", "{", "", "{\"a\" \"b\"", "[1 2", "{\"a\":}"}) {
     raw_member(broken, "a");
     raw_elements(broken);
   }

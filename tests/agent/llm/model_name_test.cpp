@@ -78,8 +78,12 @@ TEST_F(FindCredentials, ATokenWhenThereIsNoKey) {
 
 TEST_F(FindCredentials, FromAFileOfAnyForm) {
   EXPECT_EQ(find_credentials({"openai", "m", ""}, file("  k\n"))->key, "k");
-  EXPECT_EQ(find_credentials({"openai", "m", ""}, file("# mine\nANTHROPIC_API_KEY=a\nexport OPENAI_API_KEY=\"o=o\"\r\n"))->key, "o=o");
-  EXPECT_EQ(find_credentials({"openai", "m", ""}, file("ANTHROPIC_API_KEY=a\n")).error().kind, Error::Kind::invalid_input);
+  EXPECT_EQ(
+      find_credentials({"openai", "m", ""}, file("# mine\nANTHROPIC_API_KEY=a\nexport OPENAI_API_KEY=\"o=o\"\r\n"))
+          ->key,
+      "o=o");
+  EXPECT_EQ(find_credentials({"openai", "m", ""}, file("ANTHROPIC_API_KEY=a\n")).error().kind,
+            Error::Kind::invalid_input);
   EXPECT_FALSE(find_credentials({"openai", "m", ""}, "/no/such/file"));
 }
 
@@ -99,7 +103,8 @@ TEST_F(FindCredentials, NoneForALocalServer) {
 
 TEST(OpenChat, RefusesWhatCannotWork) {
   const SystemClock clock;
-  const auto error = [&](Credentials credentials, ChatOptions options = quick_options(), const char* provider = "openai") {
+  const auto error = [&](Credentials credentials, ChatOptions options = quick_options(),
+                         const char* provider = "openai") {
     const auto chat = open_chat({provider, "m", ""}, credentials, options, clock);
     return chat ? "" : chat.error().message;
   };

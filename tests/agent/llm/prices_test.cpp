@@ -36,14 +36,20 @@ TEST(PriceTable, FindsAModelWithItsEdition) {
 }
 
 TEST(PriceTable, ChargesEveryKindOfToken) {
-  const Usage usage{.input = 1000000, .cache_read = 2000000, .cache_write_5m = 3000000, .cache_write_1h = 4000000,
-                    .output = 5000000, .reasoning = 1000000, .known = true};
+  const Usage usage{.input = 1000000,
+                    .cache_read = 2000000,
+                    .cache_write_5m = 3000000,
+                    .cache_write_1h = 4000000,
+                    .output = 5000000,
+                    .reasoning = 1000000,
+                    .known = true};
   EXPECT_NEAR(*table().cost_usd("anthropic", "claude-opus-5", usage), 5 + 2 * 0.5 + 3 * 6.25 + 4 * 10 + 5 * 25, 1e-9);
 }
 
 TEST(PriceTable, ChargesALongPromptDifferently) {
   const PriceTable prices = table();
-  EXPECT_NEAR(*prices.cost_usd("anthropic", "claude-haiku-5-5", {.input = 100000, .output = 1000}), 0.01 + 0.0005, 1e-9);
+  EXPECT_NEAR(*prices.cost_usd("anthropic", "claude-haiku-5-5", {.input = 100000, .output = 1000}), 0.01 + 0.0005,
+              1e-9);
   EXPECT_NEAR(*prices.cost_usd("anthropic", "claude-haiku-5-5", {.input = 50000, .cache_read = 50001, .output = 1000}),
               0.025 + 50001 * 0.05e-6 + 0.0025, 1e-9);
   EXPECT_FALSE(prices.cost_usd("openai", "gpt-6-sol", {.input = 300000, .output = 1})) << "unknown is unpriced";
@@ -57,11 +63,12 @@ TEST(PriceTable, DoesNotGuess) {
 }
 
 TEST(PriceTable, RefusesWhatIsNoTable) {
-  for (const char* broken :
-       {"", "{}", R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","input":1,"output":1}]})",
-        R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","source":"s","input":-1,"output":1}]})",
-        R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","source":"s","input":1}]})",
-        R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","source":"s","input":1,"output":1,"long":{"input":2,"output":2}}]})"})
+  for (
+      const char* broken :
+      {"", "{}", R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","input":1,"output":1}]})",
+       R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","source":"s","input":-1,"output":1}]})",
+       R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","source":"s","input":1}]})",
+       R"({"date":"2026-12-01","prices":[{"provider":"p","model":"m","source":"s","input":1,"output":1,"long":{"input":2,"output":2}}]})"})
     EXPECT_FALSE(PriceTable::parse(broken)) << broken;
 }
 

@@ -48,85 +48,102 @@ class Quirks : public testing::Test {
 TEST_F(Quirks, CallsMayComeWhole) {
   const Reply reply = reply_of(
       Api::completions,
-      {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{\"x\":1}"}},{"index":1,"id":"b","function":{"name":"evaluate","arguments":"{}"}})"),
+      {piece(
+           R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{\"x\":1}"}},{"index":1,"id":"b","function":{"name":"evaluate","arguments":"{}"}})"),
        chunk("{}", "\"tool_calls\""), "[DONE]"});
   EXPECT_EQ(calls_of(reply), "compile{\"x\":1};evaluate{};");
 }
 
 TEST_F(Quirks, CallsMayLackIndexAndId) {
-  const Reply reply = reply_of(Api::completions,
-                               {piece(R"({"function":{"name":"compile","arguments":"{\"x\""}})"), piece(R"({"function":{"arguments":":1}"}})"),
-                                piece(R"({"function":{"name":"evaluate","arguments":"{\"y\":2}"}})"),
-                                chunk("{}", "\"stop\"")});
+  const Reply reply = reply_of(
+      Api::completions,
+      {piece(R"({"function":{"name":"compile","arguments":"{\"x\""}})"), piece(R"({"function":{"arguments":":1}"}})"),
+       piece(R"({"function":{"name":"evaluate","arguments":"{\"y\":2}"}})"), chunk("{}", "\"stop\"")});
   EXPECT_EQ(calls_of(reply), "compile{\"x\":1};evaluate{\"y\":2};") << "and the reason may be a lie";
   EXPECT_EQ(reply.ending, Ending::tool_calls);
   EXPECT_NE(reply.calls[0].id, reply.calls[1].id);
 }
 
 TEST_F(Quirks, ParallelCallsMayShareAnIndex) {
-  const Reply reply = reply_of(
-      Api::completions,
-      {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{}"}})"),
-       piece(R"({"index":0,"id":"b","function":{"name":"evaluate","arguments":"{\"y\":"}})"),
-       piece(R"({"index":0,"id":"b","function":{"arguments":"2}"}})"),
-       piece(R"({"index":0,"id":"","function":{"name":"compile","arguments":"{\"z\":3}"}})"), chunk("{}", "\"tool_calls\"")});
+  const Reply reply =
+      reply_of(Api::completions, {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{}"}})"),
+                                  piece(R"({"index":0,"id":"b","function":{"name":"evaluate","arguments":"{\"y\":"}})"),
+                                  piece(R"({"index":0,"id":"b","function":{"arguments":"2}"}})"),
+                                  piece(R"({"index":0,"id":"","function":{"name":"compile","arguments":"{\"z\":3}"}})"),
+                                  chunk("{}", "\"tool_calls\"")});
   EXPECT_EQ(calls_of(reply), "compile{};evaluate{\"y\":2};compile{\"z\":3};");
 }
 
 TEST_F(Quirks, ANameMayBeRepeatedInEveryPiece) {
-  const Reply reply = reply_of(Api::completions,
-                               {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":""}})"),
-                                piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{\"x\":"}})"),
-                                piece(R"({"index":0,"function":{"name":"compile","arguments":"1}"}})"), chunk("{}", "\"tool_calls\"")});
+  const Reply reply =
+      reply_of(Api::completions,
+               {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":""}})"),
+                piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{\"x\":"}})"),
+                piece(R"({"index":0,"function":{"name":"compile","arguments":"1}"}})"), chunk("{}", "\"tool_calls\"")});
   EXPECT_EQ(calls_of(reply), "compile{\"x\":1};");
 }
 
 TEST_F(Quirks, ArgumentsMayBeAnObjectOrNothing) {
-  const Reply reply = reply_of(Api::completions,
-                               {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":{"b":1,"a":2}}})"),
-                                piece(R"({"index":1,"id":"b","function":{"name":"evaluate","arguments":null}})"),
-                                piece(R"({"index":2,"id":"c","function":{"name":"evaluate"}})"), chunk("{}", "\"tool_calls\"")});
+  const Reply reply =
+      reply_of(Api::completions,
+               {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":{"b":1,"a":2}}})"),
+                piece(R"({"index":1,"id":"b","function":{"name":"evaluate","arguments":null}})"),
+                piece(R"({"index":2,"id":"c","function":{"name":"evaluate"}})"), chunk("{}", "\"tool_calls\"")});
   EXPECT_EQ(calls_of(reply), "compile{\"b\":1,\"a\":2};evaluate{};evaluate{};");
 }
 
 TEST_F(Quirks, BrokenArgumentsAreToldAndSentBackAsJson) {
-  const Reply reply = reply_of(Api::completions, {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{\"x\": oops"}})"),
-                                                  chunk("{}", "\"tool_calls\"")});
+  const Reply reply = reply_of(
+      Api::completions, {piece(R"({"index":0,"id":"a","function":{"name":"compile","arguments":"{\"x\": oops"}})"),
+                         chunk("{}", "\"tool_calls\"")});
   EXPECT_EQ(calls_of(reply), "compile{\"x\": oops;");
 }
 
 TEST_F(Quirks, ReasoningHasManyNamesAndGoesBackUnderItsOwn) {
   const std::string call = R"("tool_calls":[{"index":0,"id":"a","function":{"name":"compile","arguments":"{}"}}])";
-  EXPECT_EQ(reply_of(Api::completions, {chunk(R"({"reasoning_content":"Hm"})"), chunk("{" + call + "}", "\"tool_calls\"")}).reasoning, "Hm");
+  EXPECT_EQ(
+      reply_of(Api::completions, {chunk(R"({"reasoning_content":"Hm"})"), chunk("{" + call + "}", "\"tool_calls\"")})
+          .reasoning,
+      "Hm");
   EXPECT_NE(second_body_.find(R"("reasoning_content":"Hm")"), std::string::npos);
-  EXPECT_EQ(reply_of(Api::completions, {chunk(R"({"reasoning":"Hm"})"), chunk("{" + call + "}", "\"tool_calls\"")}).reasoning, "Hm");
+  EXPECT_EQ(
+      reply_of(Api::completions, {chunk(R"({"reasoning":"Hm"})"), chunk("{" + call + "}", "\"tool_calls\"")}).reasoning,
+      "Hm");
   EXPECT_NE(second_body_.find(R"("reasoning":"Hm")"), std::string::npos);
   reply_of(Api::completions, {chunk(R"({"reasoning":"Hm","reasoning_details":[{"z":1, "a":2.50}]})"),
                               chunk("{" + call + R"(,"reasoning_details":[{"s":"x"}]})", "\"tool_calls\"")});
-  EXPECT_NE(second_body_.find(R"("reasoning_details":[{"z":1, "a":2.50},{"s":"x"}])"), std::string::npos) << second_body_;
+  EXPECT_NE(second_body_.find(R"("reasoning_details":[{"z":1, "a":2.50},{"s":"x"}])"), std::string::npos)
+      << second_body_;
 }
 
 TEST_F(Quirks, UsageMayBeMissingNullOrOnTheLastChunk) {
-  EXPECT_FALSE(reply_of(Api::completions, {chunk(R"({"content":"Hi"})"), chunk("{}", "\"stop\""), R"({"choices":[],"usage":null})"}).usage.known);
-  const Reply last = reply_of(Api::completions, {chunk(R"({"content":"Hi"})"),
-                                                 R"({"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}})"});
+  EXPECT_FALSE(reply_of(Api::completions,
+                        {chunk(R"({"content":"Hi"})"), chunk("{}", "\"stop\""), R"({"choices":[],"usage":null})"})
+                   .usage.known);
+  const Reply last = reply_of(
+      Api::completions,
+      {chunk(R"({"content":"Hi"})"),
+       R"({"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}})"});
   EXPECT_TRUE(last.usage.known);
   EXPECT_EQ(last.usage.input, 7u);
   EXPECT_EQ(last.usage.output, 3u);
 }
 
 TEST_F(Quirks, TheServersOwnPriceCounts) {
-  const Reply reply = reply_of(Api::completions, {chunk(R"({"content":"Hi"})", "\"stop\""),
-                                                  R"({"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,"cost":0.0125}})", "[DONE]"});
+  const Reply reply =
+      reply_of(Api::completions,
+               {chunk(R"({"content":"Hi"})", "\"stop\""),
+                R"({"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,"cost":0.0125}})", "[DONE]"});
   EXPECT_EQ(reply.cost_usd, 0.0125);
 }
 
 TEST_F(Quirks, AReplyMayComeUnstreamed) {
   FakeHttpServer server([](const HeardRequest&) {
     return Answer{.headers = {{"content-type", "application/json"}},
-                  .body = R"({"model":"m","choices":[{"message":{"role":"assistant","content":"Hi.","tool_calls":[)"
-                          R"({"id":"a","function":{"name":"compile","arguments":"{}"}}]},"finish_reason":"tool_calls"}],)"
-                          R"("usage":{"prompt_tokens":7,"completion_tokens":3}})"};
+                  .body =
+                      R"({"model":"m","choices":[{"message":{"role":"assistant","content":"Hi.","tool_calls":[)"
+                      R"({"id":"a","function":{"name":"compile","arguments":"{}"}}]},"finish_reason":"tool_calls"}],)"
+                      R"("usage":{"prompt_tokens":7,"completion_tokens":3}})"};
   });
   const auto chat = open(Api::completions, server.url(), clock_);
   chat->say("Go.");
@@ -184,9 +201,12 @@ TEST_F(Quirks, ResponsesStoresNothingAndAsksForEncryptedReasoningWhereThereIsAny
 
 TEST_F(Quirks, ResponsesItemsGoBackByteForByte) {
   const std::string item = R"({"type":"reasoning", "id":"rs", "z":1.50, "summary":[], "encrypted_content":"e"})";
-  const std::string call = R"({"type":"function_call","call_id":"c","name":"compile","arguments":"{}", "status":"completed"})";
+  const std::string call =
+      R"({"type":"function_call","call_id":"c","name":"compile","arguments":"{}", "status":"completed"})";
   FakeHttpServer server([&](const HeardRequest& request) {
-    if (request.number > 0) return Answer{.body = "data: " + std::string(R"({"type":"response.completed","response":{"output":[]}})") + "\n\n"};
+    if (request.number > 0)
+      return Answer{.body =
+                        "data: " + std::string(R"({"type":"response.completed","response":{"output":[]}})") + "\n\n"};
     return stream({R"({"type":"response.output_item.done","output_index":0,"item":)" + item + "}",
                    R"({"type":"response.output_item.done","output_index":1,"item":)" + call + "}",
                    R"({"type":"response.completed","response":{"model":"m"}})"});
@@ -202,7 +222,8 @@ TEST_F(Quirks, ResponsesItemsGoBackByteForByte) {
 TEST_F(Quirks, ResponsesFailuresAreSorted) {
   const auto failing = [&](const std::string& code) {
     FakeHttpServer server([&](const HeardRequest&) {
-      return stream({R"({"type":"response.failed","response":{"status":"failed","error":{"code":")" + code + R"(","message":"m"}}})"});
+      return stream({R"({"type":"response.failed","response":{"status":"failed","error":{"code":")" + code +
+                     R"(","message":"m"}}})"});
     });
     ChatOptions options = quick_options();
     options.limits.retries_max = 1;
@@ -220,9 +241,10 @@ TEST_F(Quirks, ResponsesFailuresAreSorted) {
 
 TEST_F(Quirks, GeminiCallsMayHaveNoIdsAndComeBackAsTheyWere) {
   FakeHttpServer server([](const HeardRequest&) {
-    return stream({R"({"candidates":[{"content":{"role":"model","parts":[{"text":"Hi","thought":true}]}}]})",
-                   R"({"candidates":[{"content":{"parts":[{"functionCall":{"name":"compile","args":{"z":1.50,  "a":[]}},"thoughtSignature":"SIG"}]}}]})",
-                   R"({"candidates":[{"content":{"parts":[{"functionCall":{"name":"evaluate"}}]},"finishReason":"STOP"}]})"});
+    return stream(
+        {R"({"candidates":[{"content":{"role":"model","parts":[{"text":"Hi","thought":true}]}}]})",
+         R"({"candidates":[{"content":{"parts":[{"functionCall":{"name":"compile","args":{"z":1.50,  "a":[]}},"thoughtSignature":"SIG"}]}}]})",
+         R"({"candidates":[{"content":{"parts":[{"functionCall":{"name":"evaluate"}}]},"finishReason":"STOP"}]})"});
   });
   const auto chat = open(Api::gemini, server.url(), clock_);
   chat->say("Go.");
@@ -232,7 +254,8 @@ TEST_F(Quirks, GeminiCallsMayHaveNoIdsAndComeBackAsTheyWere) {
   EXPECT_NE(reply.calls[0].id, reply.calls[1].id);
   chat->answer({{reply.calls[1].id, "two", true}, {reply.calls[0].id, "one"}}, "");
   const std::string body = chat->next_request();
-  EXPECT_NE(body.find(R"({"functionCall":{"name":"compile","args":{"z":1.50,  "a":[]}},"thoughtSignature":"SIG"})"), std::string::npos);
+  EXPECT_NE(body.find(R"({"functionCall":{"name":"compile","args":{"z":1.50,  "a":[]}},"thoughtSignature":"SIG"})"),
+            std::string::npos);
   EXPECT_NE(body.find(R"([{"functionResponse":{"name":"compile","response":{"output":"one"}}},)"
                       R"({"functionResponse":{"name":"evaluate","response":{"error":"two"}}}])"),
             std::string::npos)
@@ -241,7 +264,8 @@ TEST_F(Quirks, GeminiCallsMayHaveNoIdsAndComeBackAsTheyWere) {
 
 TEST_F(Quirks, GeminiIsAskedAFewTimesAgainWhenItMakesAMistake) {
   FakeHttpServer server([](const HeardRequest&) {
-    return stream({R"({"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"MALFORMED_FUNCTION_CALL"}]})"});
+    return stream(
+        {R"({"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"MALFORMED_FUNCTION_CALL"}]})"});
   });
   const auto chat = open(Api::gemini, server.url(), clock_);
   chat->say("Go.");
@@ -260,15 +284,30 @@ TEST_F(Quirks, GeminiMayBlockThePrompt) {
 
 TEST_F(Quirks, NobodyIsBroughtDownBySenselessEvents) {
   const std::vector<std::string> nonsense = {
-      "null", "[]", "1", "\"x\"", "{\"type\":1}", "{\"choices\":{}}", "{\"choices\":[1]}", "{\"choices\":[{\"delta\":[]}]}",
+      "null",
+      "[]",
+      "1",
+      "\"x\"",
+      "{\"type\":1}",
+      "{\"choices\":{}}",
+      "{\"choices\":[1]}",
+      "{\"choices\":[{\"delta\":[]}]}",
       R"({"choices":[{"delta":{"tool_calls":[1,{"index":-1,"function":3},{"index":"0","id":7}]}}]})",
-      R"({"choices":[{"delta":{"reasoning_details":[]}}]})", R"({"candidates":[1]})", R"({"candidates":[{"content":{"parts":{}}}]})",
-      R"({"candidates":[{"content":{"parts":[1,{"functionCall":{}},{"functionCall":1}]}}]})", R"({"usageMetadata":{"promptTokenCount":-5}})",
+      R"({"choices":[{"delta":{"reasoning_details":[]}}]})",
+      R"({"candidates":[1]})",
+      R"({"candidates":[{"content":{"parts":{}}}]})",
+      R"({"candidates":[{"content":{"parts":[1,{"functionCall":{}},{"functionCall":1}]}}]})",
+      R"({"usageMetadata":{"promptTokenCount":-5}})",
       R"({"type":"content_block_delta","index":9,"delta":{"type":"text_delta","text":"x"}})",
-      R"({"type":"content_block_start","index":0,"content_block":7})", R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta"}})",
-      R"({"type":"message_start","message":[]})", R"({"type":"response.output_item.done","output_index":"a","item":[]})",
-      R"({"type":"response.completed","response":3})", R"({"type":"response.failed"})", std::string(100000, '['),
-      R"({"type":"message_delta","usage":{"output_tokens":1e300,"input_tokens":18446744073709551615}})", "{\"type\":\"error\"}"};
+      R"({"type":"content_block_start","index":0,"content_block":7})",
+      R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta"}})",
+      R"({"type":"message_start","message":[]})",
+      R"({"type":"response.output_item.done","output_index":"a","item":[]})",
+      R"({"type":"response.completed","response":3})",
+      R"({"type":"response.failed"})",
+      std::string(100000, '['),
+      R"({"type":"message_delta","usage":{"output_tokens":1e300,"input_tokens":18446744073709551615}})",
+      "{\"type\":\"error\"}"};
   for (const Api api : kApis) {
     ChatOptions options = quick_options();
     options.limits.retries_max = 0;

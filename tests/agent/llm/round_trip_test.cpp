@@ -53,8 +53,8 @@ TEST_P(EveryProvider, HandsOverArgumentsAndResultsUnchanged) {
   const Reply first = reply_to(*chat, clock_);
   ASSERT_EQ(first.calls.size(), 2u);
   // Gemini's arguments come as JSON, not as text: there the fake prints them anew.
-  const std::string expected = GetParam() == Api::gemini ? R"({"source":"aé\n\"b\"","n":1.5})"
-                                                         : R"({"source": "a\u00e9\n\"b\"", "n": 1.50})";
+  const std::string expected =
+      GetParam() == Api::gemini ? R"({"source":"aé\n\"b\"","n":1.5})" : R"({"source": "a\u00e9\n\"b\"", "n": 1.50})";
   EXPECT_EQ(first.calls[0].arguments, expected);
   chat->answer({{first.calls[0].id, "bytes \xff\xfe cut"}, {first.calls[1].id, "tab\there"}}, "");
   reply_to(*chat, clock_);
@@ -77,10 +77,18 @@ TEST_P(EveryProvider, CountsTokensAndMoney) {
   EXPECT_EQ(first.usage.reasoning, 30u);
   EXPECT_GE(first.seconds, 0);
   switch (GetParam()) {
-    case Api::anthropic: EXPECT_NEAR(*first.cost_usd, (300 * 4 + 1000 * 0.2 + 70 * 20) / 1e6, 1e-12); break;
-    case Api::responses: EXPECT_NEAR(*first.cost_usd, (300 * 2 + 1000 * 0.1 + 70 * 10) / 1e6, 1e-12); break;
-    case Api::completions: EXPECT_FALSE(first.cost_usd) << "unpriced is not free"; break;
-    case Api::gemini: EXPECT_NEAR(*first.cost_usd, (300 * 3 + 1000 * 0.15 + 70 * 15) / 1e6, 1e-12); break;
+    case Api::anthropic:
+      EXPECT_NEAR(*first.cost_usd, (300 * 4 + 1000 * 0.2 + 70 * 20) / 1e6, 1e-12);
+      break;
+    case Api::responses:
+      EXPECT_NEAR(*first.cost_usd, (300 * 2 + 1000 * 0.1 + 70 * 10) / 1e6, 1e-12);
+      break;
+    case Api::completions:
+      EXPECT_FALSE(first.cost_usd) << "unpriced is not free";
+      break;
+    case Api::gemini:
+      EXPECT_NEAR(*first.cost_usd, (300 * 3 + 1000 * 0.15 + 70 * 15) / 1e6, 1e-12);
+      break;
   }
 }
 
@@ -124,7 +132,8 @@ TEST_P(EveryProvider, SendsAToolsSchemaByteForByte) {
   const auto chat = open(GetParam(), server.url(), clock_);
   chat->say("Hello.");
   reply_to(*chat, clock_);
-  EXPECT_NE(server.last().body.find(R"(:{"type":"object", "properties":{"source":{"type":"string"}}})"), std::string::npos);
+  EXPECT_NE(server.last().body.find(R"(:{"type":"object", "properties":{"source":{"type":"string"}}})"),
+            std::string::npos);
 }
 
 TEST_P(EveryProvider, GivesEveryCallAnIdOfItsOwn) {
@@ -218,7 +227,8 @@ TEST_P(EveryProvider, RefusesToResumeAnotherConversation) {
   reply_to(*chat, clock_);
   ChatOptions other = quick_options();
   other.system += " And poems.";
-  EXPECT_EQ(open(GetParam(), server.url(), clock_, other)->restore(chat->save()).error().kind, Error::Kind::invalid_input);
+  EXPECT_EQ(open(GetParam(), server.url(), clock_, other)->restore(chat->save()).error().kind,
+            Error::Kind::invalid_input);
   for (const std::string& broken : {std::string(), std::string("{}"), chat->save().substr(0, 100)})
     EXPECT_FALSE(open(GetParam(), server.url(), clock_)->restore(broken)) << broken;
 }

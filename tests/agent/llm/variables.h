@@ -11,11 +11,27 @@ namespace onelaunch::llm {
 class Variables {
  public:
   Variables() {
-    for (const char* name :
-         {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL",
-          "GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "ONELAUNCH_API_KEY",
-          "ONELAUNCH_BASE_URL", "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy",
-          "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"}) {
+    for (const char* name : {"ANTHROPIC_API_KEY",
+                             "ANTHROPIC_AUTH_TOKEN",
+                             "ANTHROPIC_BASE_URL",
+                             "OPENAI_API_KEY",
+                             "OPENAI_BASE_URL",
+                             "GEMINI_API_KEY",
+                             "GOOGLE_API_KEY",
+                             "GEMINI_BASE_URL",
+                             "GOOGLE_GEMINI_BASE_URL",
+                             "ONELAUNCH_API_KEY",
+                             "ONELAUNCH_BASE_URL",
+                             "http_proxy",
+                             "https_proxy",
+                             "HTTPS_PROXY",
+                             "all_proxy",
+                             "ALL_PROXY",
+                             "no_proxy",
+                             "NO_PROXY",
+                             "CURL_CA_BUNDLE",
+                             "SSL_CERT_FILE",
+                             "SSL_CERT_DIR"}) {
       remember(name);
       ::unsetenv(name);
     }
