@@ -44,6 +44,7 @@ std::vector<Report> judged_history(const traces::SessionState& state, const std:
                                .note = attempt.candidate.note,
                                .prediction_us = attempt.candidate.prediction_us}};
     read_decision(*attempt.decision, report);
+    if (attempt.is_seed()) report.reason = "the seed: what the session starts from";  // however often it was measured
     for (const auto& [context, time] : state.times_of(attempt.candidate.id))
       report.times.push_back(
           {.context = context, .us = time.us_median, .low_us = time.us_low, .high_us = time.us_high});

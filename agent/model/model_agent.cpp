@@ -5,7 +5,6 @@
 
 #include "agent/model/words.h"
 #include "agent/prompts/prompts.h"
-#include "agent/tools/likeness.h"
 #include "base/check.h"
 #include "base/sha256.h"
 
@@ -14,19 +13,30 @@ namespace {
 
 constexpr std::uint64_t kBytesPerToken = 3;  // at least: estimates are on the safe side
 
+// What a provider or a model says, for a line of the log.
+std::string one_line(std::string text) {
+  constexpr std::size_t bytes_max = 400;
+  std::ranges::replace_if(text, [](unsigned char c) { return c < ' '; }, ' ');
+  if (text.size() <= bytes_max) return text;
+  std::size_t cut = bytes_max;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  return text.substr(0, cut) + "...";
+}
+
 AgentEnd end_of(const llm::CallFailure& failure) {
   using Kind = llm::CallFailure::Kind;
+  const std::string what = one_line(failure.what);
   switch (failure.kind) {
     case Kind::authentication:
-      return {.reason = StopReason::authentication, .why = failure.what};
+      return {.reason = StopReason::authentication, .why = what};
     case Kind::quota:
-      return {.reason = StopReason::quota, .why = failure.what};
+      return {.reason = StopReason::quota, .why = what};
     case Kind::context_full:
-      return {.reason = StopReason::context_overflow, .why = failure.what};
+      return {.reason = StopReason::context_overflow, .why = what};
     case Kind::outage:
-      return {.reason = StopReason::provider_outage, .why = failure.what};
+      return {.reason = StopReason::provider_outage, .why = what};
     default:
-      return {.reason = StopReason::error, .why = "the provider does not take the request: " + failure.what};
+      return {.reason = StopReason::error, .why = "the provider does not take the request: " + what};
   }
 }
 
@@ -94,7 +104,7 @@ Result<std::optional<Proposal>> ModelAgent::ask(Deadline deadline) {
 std::optional<AgentEnd> ModelAgent::reason_to_end() const {
   if (talk_.stuck())
     return AgentEnd{StopReason::loop, "the same tool call had the same outcome over and over, or every call failed"};
-  if (!talk_.finished_because().empty()) return AgentEnd{StopReason::finished, talk_.finished_because()};
+  if (!talk_.finished_because().empty()) return AgentEnd{StopReason::finished, one_line(talk_.finished_because())};
   if (talk_.nudges() > options_.nudges_max)
     return AgentEnd{StopReason::finished, "the model ended its turn " + std::to_string(talk_.nudges()) +
                                               " times in a row without calling a tool"};
@@ -102,7 +112,7 @@ std::optional<AgentEnd> ModelAgent::reason_to_end() const {
     return AgentEnd{StopReason::loop, std::to_string(talk_.cut_offs()) + " replies in a row were longer than allowed"};
   const std::optional<ModelTurn>& answer = talk_.last_answer();
   if (talk_.refusals() >= options_.refusals_max && answer)
-    return AgentEnd{StopReason::model_refused, answer->detail.empty() ? "it gave no reason" : answer->detail};
+    return AgentEnd{StopReason::model_refused, answer->detail.empty() ? "it gave no reason" : one_line(answer->detail)};
   if (answer && answer->ending == llm::Ending::context_full && talk_.replies_since_restart() == 0)
     return AgentEnd{StopReason::context_overflow, "not even a new conversation fits the model"};
   return std::nullopt;
@@ -218,7 +228,7 @@ void ModelAgent::failed(const llm::CallFailure& failure) {
   if (failure.kind == Kind::deadline || failure.kind == Kind::stopped) return;
   const bool of_history = failure.kind == Kind::context_full || failure.kind == Kind::bad_request;
   if (of_history && talk_.replies_since_restart() > 0) {
-    bench_->record(traces::Note{.author = "onelaunch", .text = "the provider does not take the conversation: " + failure.what});
+    bench_->record(traces::Note{.author = "onelaunch", .text = "the provider does not take the conversation: " + one_line(failure.what)});
     restart_ = true;
     talk_.dropped();
     return;
@@ -241,17 +251,10 @@ std::optional<Proposal> ModelAgent::run_call(Deadline deadline) {
   // Judged before the session was killed, but not told.
   for (const Report& report : bench_->history())
     if (!call.candidate.empty() && report.candidate == call.candidate) return tell(report), std::nullopt;
-  if (reply.proposal) return proposed(*reply.proposal);
+  if (reply.proposal) return reply.proposal;
   const Workbench::Situation now = bench_->situation();
   const bool early = reply.finished && talk_.finish_asked() == 0 && now.left_s > options_.finish_share * now.wall_s;
   finish_call(early ? words::really_finish() : reply.text, reply.error);
-  return std::nullopt;
-}
-
-std::optional<Proposal> ModelAgent::proposed(const Proposal& proposal) {
-  const Report* same = same_attempt(bench_->history(), proposal);
-  if (same == nullptr) return proposal;
-  finish_call(words::same_as(*same), false);
   return std::nullopt;
 }
 

@@ -72,7 +72,6 @@ class ModelAgent final : public Agent {
 
   // Of the tools.
   std::optional<Proposal> run_call(Deadline deadline);
-  std::optional<Proposal> proposed(const Proposal& proposal);
   void finish_call(const std::string& text, bool error);
 
   ModelOptions options_;

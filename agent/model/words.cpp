@@ -45,12 +45,6 @@ std::string repeating(const RepetitionWatch& watch, Repeating said) {
          "The session ends if this goes on.";
 }
 
-std::string same_as(const Report& attempt) {
-  return "Not evaluated: this is the same code with the same tunables as " + attempt.candidate + " (" + name_of(attempt.verdict) +
-         (attempt.reason.empty() ? "" : ": " + attempt.reason.substr(0, attempt.reason.find('\n'))) +
-         "). Judging it again would say the same. Change the kernel or its tunables first.";
-}
-
 std::string near_to(const Likeness& likeness) {
   return "[notice] This was a small variation of " + likeness.id + ": " + std::to_string(likeness.apart) + " words differ.";
 }
@@ -59,10 +53,6 @@ std::string small_steps(int steps) {
   return "[notice] The last " + std::to_string(steps) +
          " attempts were small variations, and none was kept. Sweep such values as tunables, or leave them: look for the largest loss "
          "instead, and change the structure.";
-}
-
-std::string no_time_for_it() {
-  return "Not started: the session's time for new work is over.";
 }
 
 std::string time_notice(int share) { return budget_notice("time", share); }

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "agent/loop/agent.h"
 #include "agent/model/repetition.h"
 #include "agent/tools/likeness.h"
 
@@ -19,10 +18,8 @@ std::string cut_off(long output_tokens_max);
 std::string go_on();
 
 std::string repeating(const RepetitionWatch& watch, Repeating said);
-std::string same_as(const Report& attempt);
 std::string near_to(const Likeness& likeness);
 std::string small_steps(int steps);
-std::string no_time_for_it();
 
 // "half of the time is used"; what to do near the end. share: 50, 75, 90 per cent, or 100: the last minutes.
 std::string time_notice(int share);

@@ -42,21 +42,21 @@ struct ModelRig {
   }
 
   ModelAgent make_agent(std::vector<traces::Record> past) {
-    const OpenChat open = [this](const ChatRequest& request) -> Result<std::unique_ptr<llm::Chat>> {
+    const OpenChat scripted = [this](const ChatRequest& request) -> Result<std::unique_ptr<llm::Chat>> {
       log.output_limits.push_back(request.output_tokens_max);
       auto chat = std::make_unique<fakes::ScriptedChat>(script, log, clock);
       chat->before_send = before_send;
       chat->refuses_history = refuses_history;
       return chat;
     };
-    return ModelAgent(options, open, clock, observer, std::move(past));
+    return ModelAgent(options, open ? open : scripted, clock, watched ? *watched : observer, std::move(past));
   }
 
   Result<SessionResult> start() {
     auto writer = traces::Writer::create(run, clock);
     if (!writer) return because(writer.error());
     ModelAgent agent = make_agent({});
-    return Session(task, kSeed, {sandbox, clock, agent, observer, stop, *writer}, session_options()).run();
+    return ran(agent, Session(task, kSeed, {sandbox, clock, agent, observer, stop, *writer}, session_options()));
   }
 
   Result<SessionResult> resume() {
@@ -66,7 +66,14 @@ struct ModelRig {
     auto writer = traces::Writer::reopen(run, clock);
     if (!writer) return because(writer.error());
     ModelAgent agent = make_agent(past);
-    return Session(task, kSeed, {sandbox, clock, agent, observer, stop, *writer}, session_options(), continuation).run();
+    return ran(agent, Session(task, kSeed, {sandbox, clock, agent, observer, stop, *writer}, session_options(), continuation));
+  }
+
+  Result<SessionResult> ran(ModelAgent& agent, Session session) {
+    if (running) running(&agent);
+    Result<SessionResult> result = session.run();
+    if (running) running(nullptr);
+    return result;
   }
 
   std::vector<traces::Record> records() const {
@@ -101,6 +108,9 @@ struct ModelRig {
   fakes::ChatScript script;
   std::function<void(const std::function<void(const llm::Retry&)>&)> before_send;
   bool refuses_history = false;
+  OpenChat open;                            // instead of scripted chats
+  Observer* watched = nullptr;              // instead of the quiet one
+  std::function<void(ModelAgent*)> running; // told of the agent before it runs, and of none after
   double wall_s = 3600;
 };
 
