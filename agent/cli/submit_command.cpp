@@ -6,7 +6,7 @@
 #include "agent/cli/exit_code.h"
 #include "agent/cli/report_text.h"
 #include "agent/cli/terminal.h"
-#include "agent/external/external_agent.h"
+#include "agent/external/session_client.h"
 #include "agent/external/submission.h"
 #include "agent/loop/limits.h"
 #include "base/files.h"

@@ -35,16 +35,6 @@ Result<Place> place_in(const std::filesystem::path& folder) {
 
 UniqueFd new_socket() { return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
 
-// Whether there is something to read (or an end) before the wait is over.
-bool readable_within(int fd, Seconds wait) {
-  pollfd poll_fd{.fd = fd, .events = POLLIN, .revents = 0};
-  const int milliseconds = wait.count() <= 0 ? -1 : static_cast<int>(wait.count() * 1000) + 1;
-  int ready;
-  do ready = ::poll(&poll_fd, 1, milliseconds);
-  while (ready < 0 && errno == EINTR && milliseconds < 0);
-  return ready > 0;
-}
-
 }  // namespace
 
 Result<UniqueFd> listen_in(const std::filesystem::path& folder) {
@@ -94,6 +84,20 @@ Result<void> send_all(int fd, std::string_view text) {
   }
   ::shutdown(fd, SHUT_WR);
   return {};
+}
+
+bool readable_within(int fd, Seconds wait) {
+  pollfd poll_fd{.fd = fd, .events = POLLIN, .revents = 0};
+  const int milliseconds = wait.count() <= 0 ? -1 : static_cast<int>(wait.count() * 1000) + 1;
+  int ready;
+  do ready = ::poll(&poll_fd, 1, milliseconds);
+  while (ready < 0 && errno == EINTR && milliseconds < 0);
+  return ready > 0;
+}
+
+bool hung_up(int fd) {
+  pollfd poll_fd{.fd = fd, .events = 0, .revents = 0};
+  return ::poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 Result<UniqueFd> accept_within(int fd, Seconds wait) {

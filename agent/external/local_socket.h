@@ -24,6 +24,11 @@ Result<std::string> receive_all(int fd, std::size_t bytes_max, Seconds wait);
 // Sends and closes our side. A receiver that has gone is an Error, never a signal.
 Result<void> send_all(int fd, std::string_view text);
 
+// Whether there is something to read, or an end, before the wait is over; Seconds(0) waits for ever.
+bool readable_within(int fd, Seconds wait);
+// Whether the other side has closed the connection, not just its own half.
+bool hung_up(int fd);
+
 // Waits for a connection at most this long. Nothing when none came.
 Result<UniqueFd> accept_within(int fd, Seconds wait);
 

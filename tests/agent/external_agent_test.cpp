@@ -6,6 +6,7 @@
 #include <future>
 
 #include "agent/external/local_socket.h"
+#include "agent/external/session_client.h"
 #include "agent/external/submission.h"
 #include "tests/agent/temporary_folder.h"
 

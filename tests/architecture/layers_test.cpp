@@ -29,7 +29,7 @@ const std::map<std::string, Layers>& allowed() {
       {"agent/prompts", {"agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "base"}},
       {"agent/model",
        {"agent/llm", "agent/tools", "agent/prompts", "agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
-      {"agent/external", {"agent/tools", "agent/loop", "sandbox/protocol", "tasks", "traces", "base"}},
+      {"agent/external", {"agent/tools", "agent/prompts", "agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/cli",
        {"agent/external", "agent/llm", "agent/loop", "agent/model", "agent/prompts", "agent/tools", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
   };
