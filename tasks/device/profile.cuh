@@ -95,9 +95,18 @@ __device__ inline Cursor load_cursor(unsigned long long) {
 __device__ inline void store_cursor(const Cursor&) {}
 #endif
 
-// The number of phases that this block has marked so far, this one included.
-__device__ inline unsigned stamp(unsigned kind, const unsigned long long* name) {
-  if (threadIdx.x != 0) return 0;
+// Lanes that came together go on together: what follows may be an instruction of the whole warp.
+class Together {
+ public:
+  __device__ Together() : lanes_(__activemask()) {}
+  __device__ ~Together() { __syncwarp(lanes_); }
+
+ private:
+  unsigned lanes_;
+};
+
+// Thread 0's part. The number of phases that this block has marked so far, this one included.
+__device__ inline unsigned record(unsigned kind, const unsigned long long* name) {
   const unsigned long long ns = now();
   Cursor cursor = load_cursor(ns);
   if (kind == phase) ++cursor.marks;
@@ -122,12 +131,18 @@ __device__ inline unsigned stamp(unsigned kind, const unsigned long long* name) 
   return cursor.marks;
 }
 
+__device__ inline unsigned stamp(unsigned kind, const unsigned long long* name) {
+  const Together together;
+  return threadIdx.x == 0 ? record(kind, name) : 0;
+}
+
 // A phase lasts until the next mark. The end of the code block that the last mark is in ends that one.
 class Phase {
  public:
   __device__ explicit Phase(const Name& name) : mark_(stamp(phase, name.words)) {}
   __device__ ~Phase() {
-    if (threadIdx.x == 0 && load_cursor(now()).marks == mark_) stamp(leave, nullptr);
+    const Together together;
+    if (threadIdx.x == 0 && load_cursor(now()).marks == mark_) record(leave, nullptr);
   }
   Phase(const Phase&) = delete;
 
