@@ -15,7 +15,7 @@ constexpr const char* kNotRun = "This call was not run.";
 }  // namespace
 
 void History::append(const std::string& elements) {
-  if (!elements.empty()) elements_.push_back(elements);
+  if (!elements.empty()) elements_.push_back({elements, {}});
 }
 
 void History::keep(Turn& turn) {
@@ -26,6 +26,8 @@ void History::keep(Turn& turn) {
     call.id = fresh_id(wire_id, number++);
     pending_.push_back({call.id, wire_id, call.name});
   }
+  if (!turn.calls.empty() && !elements_.empty())
+    for (const ToolCall& call : turn.calls) elements_.back().ids.push_back(call.id);
   ++turns_;
 }
 
@@ -51,19 +53,25 @@ std::vector<Answered> History::settle(const std::vector<ToolOutput>& outputs) {
   return answers;
 }
 
-std::string History::text() const { return joined(elements_); }
+std::string History::text() const {
+  std::string text;
+  for (const Element& element : elements_) text.append(text.empty() ? "" : ",").append(element.text);
+  return text;
+}
 
 std::string History::save() const {
-  Json pending = Json::array();
-  for (const PendingCall& call : pending_)
-    pending.push_back(Json{{"id", call.id}, {"wire_id", call.wire_id}, {"name", call.name}});
   Json saved;
   saved["version"] = kVersion;
   saved["identity"] = identity_;
+  Json& elements = saved["elements"] = Json::array();
+  for (const Element& element : elements_) {
+    elements.push_back(Json{{"text", element.text}});
+    if (!element.ids.empty()) elements.back()["ids"] = element.ids;
+  }
+  Json& pending = saved["pending"] = Json::array();
+  for (const PendingCall& call : pending_)
+    pending.push_back(Json{{"id", call.id}, {"wire_id", call.wire_id}, {"name", call.name}});
   saved["turns"] = turns_;
-  saved["ids"] = Json(std::vector<std::string>(ids_.begin(), ids_.end()));
-  saved["pending"] = pending;
-  saved["elements"] = Json(elements_);
   return printed(saved);
 }
 
@@ -73,17 +81,20 @@ Result<void> History::restore(const std::string& saved) {
   if (json.is_discarded() || count_at(json, "version") != kVersion) return invalid("this is no saved conversation");
   if (text_at(json, "identity") != identity_)
     return invalid("the conversation was held with another model, system prompt or tools");
-  std::vector<std::string> elements;
-  for (const Json& element : at(json, "elements")) {
-    if (!element.is_string() || !is_json("[" + element.get<std::string>() + "]"))
-      return invalid("the saved conversation is damaged");
-    elements.push_back(element.get<std::string>());
+  std::vector<Element> elements;
+  std::set<std::string> ids;
+  for (const Json& saved_element : at(json, "elements")) {
+    Element element{text_at(saved_element, "text"), {}};
+    if (element.text.empty() || !is_json("[" + element.text + "]")) return invalid("the saved conversation is damaged");
+    for (const Json& id : at(saved_element, "ids"))
+      if (id.is_string()) element.ids.push_back(id.get<std::string>());
+    ids.insert(element.ids.begin(), element.ids.end());
+    elements.push_back(std::move(element));
   }
-  for (const Json& id : at(json, "ids"))
-    if (id.is_string()) ids_.insert(id.get<std::string>());
   for (const Json& call : at(json, "pending"))
     pending_.push_back({text_at(call, "id"), text_at(call, "wire_id"), text_at(call, "name")});
   elements_ = std::move(elements);
+  ids_ = std::move(ids);
   turns_ = static_cast<int>(count_at(json, "turns").value_or(0));
   return {};
 }

@@ -27,14 +27,19 @@ class History {
   int turns() const { return turns_; }
   std::string text() const;  // elements, comma-separated
 
+  // Append-only as the history itself: what changes stands at the end, so that two saves share their beginning.
   std::string save() const;
   Result<void> restore(const std::string& saved);
 
  private:
   std::string fresh_id(const std::string& wanted, std::size_t number);
 
+  struct Element {
+    std::string text;
+    std::vector<std::string> ids;  // of the calls in it
+  };
   std::string identity_;
-  std::vector<std::string> elements_;
+  std::vector<Element> elements_;
   std::vector<PendingCall> pending_;
   std::set<std::string> ids_;
   int turns_ = 0;

@@ -220,6 +220,19 @@ TEST_P(EveryProvider, ResumesWithTheSameBytes) {
   EXPECT_EQ(reply_to(*chat, clock_).text, "Done.");
 }
 
+TEST_P(EveryProvider, SavesWhatItSavedBeforeAndMore) {
+  FakeHttpServer server(replies(GetParam(), {asks_twice(), {.text = "Done."}}));
+  const auto chat = open(GetParam(), server.url(), clock_);
+  chat->say("Make it fast.");
+  reply_to(*chat, clock_);
+  const std::string before = chat->save();
+  chat->say("And?");
+  reply_to(*chat, clock_);
+  const std::string after = chat->save();
+  const auto differs = std::mismatch(before.begin(), before.end(), after.begin()).first;
+  EXPECT_LT(before.end() - differs, 250) << "a trace that keeps what was added must not grow with the square of it";
+}
+
 TEST_P(EveryProvider, RefusesToResumeAnotherConversation) {
   FakeHttpServer server(replies(GetParam(), {{.text = "Hello."}}));
   const auto chat = open(GetParam(), server.url(), clock_);
