@@ -27,10 +27,14 @@ std::optional<agent::TokenPrices> dearest(const llm::Price& price) {
   return prices;
 }
 
-std::optional<agent::TokenPrices> prices_of(const llm::ModelName& name) {
+void set_prices(const llm::ModelName& name, agent::ModelOptions& options) {
   const Result<llm::PriceTable> table = llm::PriceTable::parse(llm::PriceTable::built_in_text());
   const llm::Price* price = table ? table->find(name.provider, name.model) : nullptr;
-  return price != nullptr ? dearest(*price) : std::nullopt;
+  if (price == nullptr) return;
+  options.prices = dearest(*price);
+  options.cost_of = [table = *table, name](const llm::Usage& usage) {
+    return table.cost_usd(name.provider, name.model, usage);
+  };
 }
 
 Result<void> check_choices(const ModelChoices& choices) {
@@ -65,14 +69,14 @@ Result<ModelPlan> plan_model(const std::string& agent, const ModelChoices& choic
   if (!name) return because(name.error(), "--agent");
   plan.name = std::move(*name);
   Result<llm::Credentials> credentials = llm::find_credentials(plan.name, choices.key_file);
-  if (!credentials) return because(credentials.error());
+  if (!credentials) return invalid(credentials.error().message + " (--key-file)");
   plan.credentials = std::move(*credentials);
   plan.effort = choices.effort;
   plan.options.agent = shown_agent(agent);
   plan.options.provider = plan.name.provider;
   plan.options.model = plan.name.model;
   plan.options.budget = {.usd = choices.budget_usd, .tokens = choices.budget_tokens};
-  plan.options.prices = prices_of(plan.name);
+  set_prices(plan.name, plan.options);
   if (choices.budget_usd && !plan.options.prices)
     return invalid("no price of " + plan.options.agent + " is known, so that --budget-usd cannot be kept; use --budget-tokens");
   if (choices.max_output_tokens) plan.options.output_tokens_max = *choices.max_output_tokens;

@@ -213,7 +213,7 @@ void ModelAgent::heard(const llm::Reply& reply) {
       .input_tokens = reply.usage.input,
       .output_tokens = reply.usage.output,
       .cache_read_tokens = reply.usage.cache_read,
-      .cost_usd = reply.cost_usd,
+      .cost_usd = reply.cost_usd || !options_.cost_of ? reply.cost_usd : options_.cost_of(reply.usage),
       .seconds = reply.seconds,
       .cache_write_tokens = reply.usage.cache_write_5m + reply.usage.cache_write_1h,
       .reasoning_tokens = reply.usage.reasoning};

@@ -2,9 +2,11 @@
 // How a model is driven, and every limit on it.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "agent/llm/chat.h"
 #include "agent/model/allowance.h"
 
 namespace onelaunch::agent {
@@ -14,6 +16,8 @@ struct ModelOptions {
   std::string provider, model;
   ModelBudget budget;
   std::optional<TokenPrices> prices;        // for the call that is about to be made
+  // What a reply cost whose model goes by a name without a price, at the price of the one that was asked for.
+  std::function<std::optional<double>(const llm::Usage&)> cost_of;
   std::uint64_t output_tokens_max = 32000;  // of one reply
   std::uint64_t context_window = 200000;    // tokens
   double restart_share = 0.65;              // of the window: a longer conversation is begun anew ...
