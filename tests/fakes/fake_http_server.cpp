@@ -158,14 +158,14 @@ class FakeHttpServer::Machinery {
   }
 
   bool reply(int fd, const Answer& answer) {
-    if (answer.hang_first) return hang(fd);
+    if (answer.hang_first) return hang(fd, answer);
     if (answer.no_answer) return false;
     if (!answer.raw.empty()) return send_all(fd, answer.raw) && false;
     std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " Fake\r\ntransfer-encoding: chunked\r\n";
     for (const auto& [name, value] : answer.headers) head += name + ": " + value + "\r\n";
     if (!send_all(fd, head + "\r\n")) return false;
     if (!send_body(fd, answer)) return false;
-    if (answer.hang_after) return hang(fd);
+    if (answer.hang_after) return hang(fd, answer);
     if (answer.cut_after == std::string::npos) return send_all(fd, "0\r\n\r\n");
     if (answer.reset) {  // dissolving the association resets the connection; the descriptor stays ours
       const sockaddr nobody{AF_UNSPEC, {}};
@@ -178,6 +178,7 @@ class FakeHttpServer::Machinery {
     const std::string body = answer.body.substr(0, answer.cut_after);
     const std::size_t step = answer.piece_bytes ? answer.piece_bytes : std::max<std::size_t>(body.size(), 1);
     for (std::size_t at = 0; at < body.size(); at += step) {
+      if (at > 0 && answer.tick) answer.tick();
       if (at > 0 && !pause(answer.between)) return false;
       const std::string piece = body.substr(at, step);
       if (!send_all(fd, in_hex(piece.size()) + "\r\n" + piece + "\r\n")) return false;
@@ -191,10 +192,10 @@ class FakeHttpServer::Machinery {
   }
 
   // Until the client hangs up, or the server goes.
-  bool hang(int fd) {
+  bool hang(int fd, const Answer& answer) {
     pollfd waited{fd, POLLIN | POLLRDHUP, 0};
-    while (!stopping_ && ::poll(&waited, 1, 20) == 0) {
-    }
+    while (!stopping_ && ::poll(&waited, 1, 10) == 0)
+      if (answer.tick) answer.tick();
     return false;
   }
 

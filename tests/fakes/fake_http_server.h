@@ -31,6 +31,8 @@ struct Answer {
   bool hang_after = false;                    // after the body, or its cut, the connection stays open and silent
   bool no_answer = false;                     // closed without a word
   std::string raw;                            // sent instead of everything above
+  // Called before every piece but the first, and again and again while it hangs: here a test moves its clock.
+  std::function<void()> tick;
 };
 
 class FakeHttpServer {

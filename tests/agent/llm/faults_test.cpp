@@ -25,12 +25,15 @@ class FaultyProvider : public testing::TestWithParam<Api> {
     };
   }
   // Sends to a server that is broken once; expects a good reply after one retry, and says why it was needed.
-  std::string healed_after(std::function<Answer(const HeardRequest&)> how, ChatOptions options = quick_options()) {
+  std::string healed_after(std::function<Answer(const HeardRequest&)> how) {
     FakeHttpServer server(broken_first(1, std::move(how)));
-    const auto chat = open(GetParam(), server.url(), clock_, options);
+    const auto chat = open(GetParam(), server.url(), fake_clock_);
     chat->say("Go.");
     std::vector<Retry> retries;
-    const auto reply = chat->send(soon(clock_), [&](const Retry& retry) { retries.push_back(retry); });
+    const auto reply = chat->send(Deadline::after(fake_clock_, Seconds(1e6)), [&](const Retry& retry) {
+      retries.push_back(retry);
+      fake_clock_.advance(retry.wait_s);
+    });
     EXPECT_TRUE(reply) << (reply ? "" : reply.error().what);
     EXPECT_EQ(retries.size(), 1u);
     const auto heard = server.heard();
@@ -42,6 +45,9 @@ class FaultyProvider : public testing::TestWithParam<Api> {
     EXPECT_GT(retries[0].wait_s, 0);
     EXPECT_EQ(heard[0].body, heard[1].body) << "a retry sends the same";
     return retries[0].why;
+  }
+  std::function<void()> minutes_pass() {
+    return [this] { fake_clock_.advance(120); };
   }
   Answer good_answer(const HeardRequest& request) const { return answer_with(GetParam(), good(), request); }
   CallFailure failure_with(Answer answer, ChatOptions options = quick_options()) {
@@ -59,6 +65,7 @@ class FaultyProvider : public testing::TestWithParam<Api> {
   }
 
   SystemClock clock_;
+  fakes::FakeClock fake_clock_;
   std::size_t requests_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Providers, FaultyProvider, testing::ValuesIn(kApis), test_name);
@@ -124,38 +131,36 @@ TEST_P(FaultyProvider, IsTriedAgainAfterAnEmptyOrSenselessAnswer) {
 }
 
 TEST_P(FaultyProvider, IsTriedAgainWhenItNeverAnswers) {
-  ChatOptions options = quick_options();
-  options.limits.first_byte = Seconds(0.1);
-  const std::string why = healed_after([](const HeardRequest&) { return Answer{.hang_first = true}; }, options);
-  EXPECT_NE(why.find("no byte"), std::string::npos) << why;
+  const std::string why =
+      healed_after([&](const HeardRequest&) { return Answer{.hang_first = true, .tick = minutes_pass()}; });
+  EXPECT_NE(why.find("no byte within 600 s"), std::string::npos) << why;
 }
 
 TEST_P(FaultyProvider, IsTriedAgainWhenItFallsSilent) {
-  ChatOptions options = quick_options();
-  options.limits.idle = Seconds(0.15);
-  const std::string why = healed_after(
-      [&](const HeardRequest& request) {
-        Answer answer = good_answer(request);
-        answer.cut_after = answer.body.size() / 2;
-        answer.hang_after = true;
-        return answer;
-      },
-      options);
-  EXPECT_NE(why.find("silent"), std::string::npos) << why;
+  const std::string why = healed_after([&](const HeardRequest& request) {
+    Answer answer = good_answer(request);
+    answer.cut_after = answer.body.size() / 2;
+    answer.hang_after = true;
+    answer.tick = minutes_pass();
+    return answer;
+  });
+  EXPECT_NE(why.find("silent for 600 s"), std::string::npos) << why;
 }
 
 TEST_P(FaultyProvider, MayBeSlowAsLongAsItIsAlive) {
-  ChatOptions options = quick_options();
-  options.limits.idle = Seconds(1);
   FakeHttpServer server([&](const HeardRequest& request) {
     Answer answer = good_answer(request);
     answer.piece_bytes = answer.body.size() / 15;
-    answer.between = milliseconds(100);
+    answer.between = milliseconds(10);
+    answer.tick = minutes_pass();
     return answer;
   });
-  const auto chat = open(GetParam(), server.url(), clock_, options);
+  const auto chat = open(GetParam(), server.url(), fake_clock_);
   chat->say("Go.");
-  EXPECT_EQ(reply_to(*chat, clock_).text, "Fine – 核.");
+  const auto reply = chat->send(Deadline::after(fake_clock_, Seconds(1e6)), nullptr);
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_EQ(reply->text, "Fine – 核.");
+  EXPECT_GT(reply->seconds, 1200) << "longer than any of the limits";
   EXPECT_EQ(server.heard().size(), 1u);
 }
 
@@ -334,16 +339,16 @@ TEST_P(FaultyProvider, IsNotWaitedForBeyondTheDeadline) {
 }
 
 TEST_P(FaultyProvider, IsLeftAtTheDeadline) {
-  FakeHttpServer server([](const HeardRequest&) { return Answer{.hang_first = true}; });
-  const auto chat = open(GetParam(), server.url(), clock_);
+  FakeHttpServer server([&](const HeardRequest&) { return Answer{.hang_first = true, .tick = minutes_pass()}; });
+  const auto chat = open(GetParam(), server.url(), fake_clock_);
   chat->say("Go.");
-  const auto reply = chat->send(Deadline::after(clock_, Seconds(0.1)), nullptr);
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(reply.error().kind, Kind::deadline);
-  const auto late = chat->send(Deadline::after(clock_, Seconds(-1)), nullptr);
-  ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().kind, Kind::deadline);
-  EXPECT_EQ(server.heard().size(), 1u);
+  const Deadline deadline = Deadline::after(fake_clock_, Seconds(300));
+  for (int call = 0; call < 2; ++call) {
+    const auto reply = chat->send(deadline, nullptr);
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().kind, Kind::deadline);
+  }
+  EXPECT_EQ(server.heard().size(), 1u) << "after the deadline nobody is called";
 }
 
 TEST_P(FaultyProvider, IsLeftAtOnceWhenStopped) {
