@@ -54,10 +54,11 @@ std::string phases(const KernelProfile& p) {
                           "  min   median      max    wait    share  critical\n",
                           static_cast<int>(width), "");
   for (const ProfiledPhase& phase : p.phases) text += phase_line(phase, width, p);
+  if (p.phases.empty()) return text;
   if (p.barriers > 0)
     text += line("critical  %.2f us of work, and %.2f us from the last arrival at %d waits to the release; blocks wait %.2f us (%.2f to %.2f)\n",
                  p.critical_us, p.barrier_us, p.barriers, p.wait_us.median, p.wait_us.low, p.wait_us.high);
-  else
+  else if (p.phases.front().blocks > 0)
     text += line("critical  %.2f us: the slowest block, since no waits are stamped that all blocks have in common\n", p.critical_us);
   return text;
 }

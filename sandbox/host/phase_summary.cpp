@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* kBefore = "(before the first mark)";
 constexpr double kStragglerShare = 1.1, kStragglerUs = 0.1;
+constexpr double kAtOnceUs = 0.1;         // an end so soon after its mark is that of braces round the mark alone
 constexpr std::size_t kStragglersMax = 4;
 
 // A stretch of one block's time.
@@ -42,7 +43,7 @@ class Follower {
 
   void take(const Stamp& stamp, double at, bool last) {
     timeline_.last = at;
-    timeline_.open = last && stamp.kind == Stamp::Kind::phase;
+    timeline_.open = last && (stamp.kind == Stamp::Kind::phase || (stamp.kind == Stamp::Kind::leave && at < from_ + kAtOnceUs));
     switch (stamp.kind) {
       case Stamp::Kind::phase: return enter(stamp.name, at);
       case Stamp::Kind::arrive: return arrive(at);
@@ -187,7 +188,7 @@ class Summary {
     std::vector<double> of_blocks;
     for (const auto& [block, us] : waits) of_blocks.push_back(us);
     summary_.wait_us = spread_of(of_blocks);
-    if (open_) summary_.notes.push_back("the end of the last phase is not known: its mark lies in an inner block of code that ends at once");
+    if (open_) summary_.notes.push_back("the end of the last phase is not known: its mark stands alone in a block of code that ends at once");
     return std::move(summary_);
   }
 

@@ -90,7 +90,7 @@ class Profiling {
       if (std::holds_alternative<CompileFailed>(compiled->outcome) && !plain) {
         plain = true;
         build.defines.push_back("OL_PROFILE_PLAIN");
-        profile_.notes.push_back("a mark stands where no declaration may (after a case label, or two on a line), so the end of the last phase is not known");
+        profile_.notes.push_back("a mark stands where no declaration may (after a case label, or two on a line)");
       } else if (refused != nullptr && (refused->rule == "shared_memory" || refused->rule == "grid") && !global) {
         global = true;
         build.defines.push_back("OL_PROFILE_GLOBAL");
@@ -138,9 +138,9 @@ class Profiling {
     profile_.phases = std::move(summary.phases);
     profile_.wait_us = summary.wait_us, profile_.barriers = summary.barriers;
     profile_.critical_us = summary.critical_us, profile_.barrier_us = summary.barrier_us;
-    for (std::string& note : summary.notes) profile_.notes.push_back(std::move(note));
     if (launches.dropped > 0)
       profile_.notes.push_back(std::to_string(launches.dropped) + " stamps found no room; the rest is profiled");
+    for (std::string& note : summary.notes) profile_.notes.push_back(std::move(note));
     if (profile_.phases.empty()) whole_kernel();
     for (ProfiledPhase& phase : profile_.phases) phase.floor_mb = floor_mb_of(phase.name, parts_.bench.task, plan_.context);
     take_modelled(launches);

@@ -50,6 +50,19 @@ TEST_F(Commands, DumpsTensorsInAFormatThatOthersRead) {
   EXPECT_EQ(file.size(), 8 + length + 2 * (256 * 2 + 256 * 2)) << "two steps of a token and an output of 256 bf16";
 }
 
+TEST_F(Commands, ProfilesAKernelWithoutAGpu) {
+  const std::vector<std::string> seed{"profile", "rmsnorm_linear", ONELAUNCH_TASKS_FOLDER "/rmsnorm_linear/seed.cu", "--variant", "tiny", "--device", "emu"};
+  const Ended text = run(seed);
+  EXPECT_EQ(text.code, 0) << text.out;
+  for (const char* words : {"modelled", "norm", "linear", "registers"}) EXPECT_NE(text.out.find(words), std::string::npos) << text.out;
+  std::vector<std::string> as_json = seed;
+  as_json.push_back("--json");
+  EXPECT_NE(run(as_json).out.find("\"critical_us\""), std::string::npos);
+  std::vector<std::string> unknown = seed;
+  unknown.insert(unknown.end(), {"-D", "NOTHING=1"});
+  EXPECT_EQ(run(unknown).code, 3);
+}
+
 TEST_F(Commands, TheDoctorFindsWhatSessionsNeed) {
   const Ended ended = run({"doctor"});
   EXPECT_EQ(ended.code, 0) << ended.out;

@@ -42,6 +42,11 @@ TEST(PhaseSummary, SaysThatTheEndOfALastPhaseIsNotKnown) {
   EXPECT_EQ(summary.notes.size(), 1u);
 }
 
+TEST(PhaseSummary, BracesRoundAMarkAloneDoNotEndItsPhase) {
+  EXPECT_EQ(summarise({{{mark("a", 0), mark("b", 6), at(Kind::leave, 6.05)}}}).notes.size(), 1u);
+  EXPECT_EQ(summarise({{{mark("a", 0), mark("b", 6), at(Kind::leave, 9)}}}).notes.size(), 0u);
+}
+
 TEST(PhaseSummary, AMarkInALoopCountsItsPassesTogether) {
   const PhaseSummary summary =
       summarise({{{mark("a", 0), mark("b", 1), mark("a", 3), mark("b", 4), mark("a", 9), at(Kind::leave, 10)}}});

@@ -185,6 +185,24 @@ TEST_P(Profiles, AKernelThatLeavesNoSharedMemoryIsProfiledAllTheSame) {
   EXPECT_NE(kernel.notes[0].find("shared memory"), std::string::npos);
 }
 
+TEST_P(Profiles, TheLanesOfAWarpGoOnTogetherAfterAMark) {
+  open("rmsnorm_linear", "tiny");
+  const KernelProfile kernel = profile_body(R"(
+  float sum = threadIdx.x;
+#pragma unroll 1
+  for (int i = 0; i < 6; ++i) {
+    if (i & 1) { OL_PHASE("odd"); } else { OL_PHASE("even"); }
+    float d[4] = {sum, sum, sum, sum};
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(int(threadIdx.x) & i));
+    sum = d[0] + __shfl_xor_sync(~0u, d[3], 1);
+  }
+  if (sum == 12345.678f) args.y[0] = args.token[0];)");
+  ASSERT_STREQ(name_of(kernel.outcome), "passed") << explain(kernel.outcome);
+  EXPECT_EQ(find(kernel, "odd")->passes, 3);
+  EXPECT_EQ(find(kernel, "even")->passes, 3);
+}
+
 TEST_P(Profiles, MoreStampsThanThereIsRoomForAreCounted) {
   open("rmsnorm_linear", "tiny");
   const KernelProfile kernel = profile_body("for (int i = 0; i < 3000; ++i) { OL_PHASE(\"many\"); }");

@@ -132,5 +132,18 @@ TEST(StaticGate, RefusesWrittenGlobalsAndSaysWhatToDo) {
   EXPECT_TRUE(says(refusal({.more = more}), {"mutable_global:", "calls", "args.sync"})) << refusal({.more = more});
 }
 
+TEST(StaticGate, AllowsTheClockAndWhatProfilingBringsInMarkedBuildsOnly) {
+  const std::string marks = ".visible .global .align 8 .b8 ol_profile_attached[24];\n"
+                            ".visible .entry ol_profile_attach(.param .u64 a)\n{\nmov.u64 %rd1, %globaltimer;\nst.global.u64 [ol_profile_attached], %rd1;\nret;\n}";
+  GateLimits marked = gate_limits(0);
+  marked.marked = true;
+  const auto verdict = static_gate(compiled({.more = marks}), an_h200(), marked);
+  EXPECT_TRUE(std::holds_alternative<Declarations>(verdict)) << std::get<Refused>(verdict).message;
+  EXPECT_TRUE(says(refusal({.more = marks}), {"entry:", "ol_profile_attach"})) << refusal({.more = marks});
+  for (const char* more : {".visible .entry other(.param .u64 a)\n{\nret;\n}", ".global .u64 mine;\n.func f()\n{\nst.global.u64 [mine], %rd1;\nret;\n}",
+                           ".func f()\n{\nmov.u64 %rd1, %clock64;\nret;\n}"})
+    EXPECT_TRUE(std::holds_alternative<Refused>(static_gate(compiled({.more = more}), an_h200(), marked))) << more;
+}
+
 }  // namespace
 }  // namespace onelaunch::sandbox
