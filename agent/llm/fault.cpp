@@ -119,17 +119,11 @@ constexpr std::array kByWord = {
 
 // Sentences of servers that have no code for it.
 constexpr std::array kByMessage = {
-    Row{"prompt is too long", Kind::context_full},
-    Row{"maximum context length", Kind::context_full},
-    Row{"context size", Kind::context_full},
-    Row{"context length", Kind::context_full},
-    Row{"context window", Kind::context_full},
-    Row{"exceeds the maximum number of tokens", Kind::context_full},
-    Row{"credit balance is too low", Kind::quota},
-    Row{"reached your specified api usage limits", Kind::quota},
-    Row{"exceeded your current quota, please check your plan", Kind::quota},
-    Row{"api key not valid", Kind::authentication},
-    Row{"incorrect api key", Kind::authentication},
+    Row{"prompt is too long", Kind::context_full},  Row{"maximum context length", Kind::context_full},
+    Row{"context size", Kind::context_full},        Row{"context length", Kind::context_full},
+    Row{"context window", Kind::context_full},      Row{"exceeds the maximum number of tokens", Kind::context_full},
+    Row{"credit balance is too low", Kind::quota},  Row{"reached your specified api usage limits", Kind::quota},
+    Row{"api key not valid", Kind::authentication}, Row{"incorrect api key", Kind::authentication},
 };
 
 template <std::size_t N>

@@ -160,7 +160,8 @@ class GeminiDialect final : public Dialect {
     std::string body = R"({"generationConfig":{"maxOutputTokens":)" + std::to_string(options_.max_output_tokens);
     if (thinks()) {
       body += R"(,"thinkingConfig":{"includeThoughts":true)";
-      if (!options_.effort.empty()) body += R"(,"thinkingLevel":)" + json_string(options_.effort);
+      if (!options_.effort.empty() && !model_.starts_with("gemini-2"))  // which counts tokens instead
+        body += R"(,"thinkingLevel":)" + json_string(options_.effort);
       body += "}";
     }
     body += "}";

@@ -45,7 +45,7 @@ TEST(Fault, KnowsOpenAisCodes) {
 
 TEST(Fault, KnowsGooglesDetails) {
   const std::string busy =
-      R"([{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED","details":[)"
+      R"([{"error":{"code":429,"message":"You exceeded your current quota, please check your plan","status":"RESOURCE_EXHAUSTED","details":[)"
       R"({"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"RequestsPerMinute"}]},)"
       R"({"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}])";
   EXPECT_EQ(fault(429, busy).kind, Kind::transient);
