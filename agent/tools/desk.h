@@ -20,7 +20,8 @@ struct ToolLimits {
 struct Desk {
   Workbench& bench;
   std::string source;         // kernel.cu
-  std::string origin_sha256;  // of the judged source that it was made from
+  // The judged attempt that it was made from: its id, or while that is not known the hash of its source.
+  std::string origin, origin_sha256;
   std::string notes;
   ToolLimits limits = {};
   double emulate_s = 0, profile_s = 0;  // the longest so far

@@ -76,7 +76,7 @@ ToolReply read_kernel(Desk& desk, const Arguments& arguments, Deadline) {
 ToolReply write_kernel(Desk& desk, const Arguments& arguments, Deadline) {
   const std::string source = arguments.text("source");
   if (const auto why = objection(desk, source)) return refuse(*why);
-  if (trimmed(source).empty()) return refuse("The source is empty; kernel.cu stays as it is.");
+  if (source.find_first_not_of(" \t\r\n") == std::string::npos) return refuse("The source is empty; kernel.cu stays as it is.");
   const bool same = source == desk.source;
   desk.source = source;
   return answer(same ? "kernel.cu was that already."

@@ -44,7 +44,7 @@ std::string row(const Report& report, const std::optional<Likeness>& near) {
   std::string what = cell(report.proposal.note);
   if (!report.proposal.tunables.empty()) what += (what.empty() ? "" : "; ") + cell(values_text(report.proposal.tunables));
   if (near)
-    what += near->apart == 0 ? "; SAME CODE as " + near->id : "; near " + near->id + ", " + std::to_string(near->apart) + " words differ";
+    what += near->apart == 0 ? "; same code as " + near->id : "; near " + near->id + ", " + std::to_string(near->apart) + " words differ";
   return report.candidate + " | " + report.proposal.parent + " | " + name_of(report.verdict) + " | " + time_cell(report) + " | " +
          optional_text("%.4f", report.over_incumbent) + " | " + prediction_cell(report) + " | " + what + " | " + cell(report.reason) + "\n";
 }

@@ -39,7 +39,7 @@ std::string times_text(const Report& report) {
 std::string score_text(const Report& report) {
   if (!report.us) return "";
   std::string text = "score: " + number_text("%.2f us a token, ", *report.us) + kind(report.modelled);
-  if (report.over_incumbent) {
+  if (report.over_incumbent && !report.incumbent.empty()) {
     text += number_text("; %.4fx over ", *report.over_incumbent) + report.incumbent;
     if (!report.modelled && report.low && report.high)
       text += number_text(" (%.4f", *report.low) + number_text(" to %.4f, ", *report.high) + std::to_string(report.n) + " pairs in " +

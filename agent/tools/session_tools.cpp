@@ -1,3 +1,5 @@
+#include "agent/loop/defaults.h"
+#include "agent/tools/compile_text.h"
 #include "agent/tools/desk.h"
 #include "agent/tools/likeness.h"
 #include "agent/tools/reporting_text.h"
@@ -20,8 +22,18 @@ std::string told_before(const Report& same, const std::string& source) {
                      (same.proposal.source == source ? ", byte for byte" : " but for white space and comments") + ", with the same tunables. ";
   text += same.candidate + " was: " + name_of(same.verdict) + " (" + same.outcome + ")";
   if (same.us) text += number_text(", %.2f us a token", *same.us);
-  if (same.over_incumbent) text += number_text(", %.4fx over ", *same.over_incumbent) + same.incumbent;
+  if (same.over_incumbent && !same.incumbent.empty()) text += number_text(", %.4fx over ", *same.over_incumbent) + same.incumbent;
   return text + (same.reason.empty() ? "" : "; " + same.reason) + "\n";
+}
+
+// What it takes to have the attempt itself again, where the defaults of its file are not enough.
+std::string its_values(const Desk& desk, const std::string& id) {
+  Proposal defaults{.source = desk.source};
+  fill_defaults(defaults);
+  for (const Report& report : desk.bench.history())
+    if (report.candidate == id && report.proposal.tunables != defaults.tunables)
+      return " It was judged with " + values_text(report.proposal.tunables) + ", which are not all defaults of the file: give them as `defines`.";
+  return "";
 }
 
 }  // namespace
@@ -38,6 +50,7 @@ ToolReply evaluate_kernel(Desk& desk, const Arguments& arguments, Deadline) {
   }
   proposal.note = arguments.text("note");
   proposal.prediction_us = arguments.number("predict_us");
+  desk.origin.clear();
   desk.origin_sha256 = sha256_hex(desk.source);
   ToolReply reply;
   reply.proposal = std::move(proposal);
@@ -49,8 +62,8 @@ ToolReply revert_kernel(Desk& desk, const Arguments& arguments, Deadline) {
   const Result<std::string> source = desk.bench.source_of(id);
   if (!source) return refuse(source.error().message + ".");
   desk.source = *source;
-  desk.origin_sha256 = sha256_hex(desk.source);
-  return answer("kernel.cu is that of " + id + " again, " + std::to_string(lines_of(desk.source).size()) + " lines.");
+  desk.origin = id;
+  return answer("kernel.cu is that of " + id + " again, " + std::to_string(lines_of(desk.source).size()) + " lines." + its_values(desk, id));
 }
 
 ToolReply take_notes(Desk& desk, const Arguments& arguments, Deadline) {

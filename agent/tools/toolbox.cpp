@@ -7,7 +7,6 @@
 #include "agent/tools/catalog.h"
 #include "agent/tools/desk.h"
 #include "agent/tools/reporting_text.h"
-#include "base/sha256.h"
 
 namespace onelaunch::agent {
 namespace {
@@ -56,8 +55,8 @@ std::string with_status(std::string text, const std::string& status) {
 }  // namespace
 
 Toolbox::Toolbox(Workbench& workbench) : desk_(new Desk{.bench = workbench}) {
-  desk_->source = workbench.source_of(workbench.situation().incumbent).value_or("");
-  desk_->origin_sha256 = sha256_hex(desk_->source);
+  desk_->origin = workbench.situation().incumbent;
+  desk_->source = workbench.source_of(desk_->origin).value_or("");
 }
 
 Toolbox::~Toolbox() = default;
@@ -81,16 +80,18 @@ const std::string& Toolbox::notes() const { return desk_->notes; }
 
 std::string Toolbox::save() const {
   const Json json = {
-      {"v", kVersion}, {"source", desk_->source}, {"origin_sha256", desk_->origin_sha256}, {"notes", desk_->notes}};
+      {"v", kVersion},           {"source", desk_->source}, {"origin", desk_->origin}, {"origin_sha256", desk_->origin_sha256},
+      {"notes", desk_->notes}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<void> Toolbox::restore(const std::string& saved) {
   const Json json = Json::parse(saved, nullptr, false);
   if (!json.is_object() || json.value("v", Json()) != Json(kVersion)) return invalid("this is no saved toolbox");
-  for (const char* key : {"source", "origin_sha256", "notes"})
+  for (const char* key : {"source", "origin", "origin_sha256", "notes"})
     if (!json.contains(key) || !json.at(key).is_string()) return invalid(std::string("a saved toolbox has a text `") + key + "`");
   desk_->source = json.at("source").get<std::string>();
+  desk_->origin = json.at("origin").get<std::string>();
   desk_->origin_sha256 = json.at("origin_sha256").get<std::string>();
   desk_->notes = json.at("notes").get<std::string>();
   return {};

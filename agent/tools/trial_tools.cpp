@@ -55,6 +55,8 @@ std::string emulation_text(const Desk& desk, const sandbox::Grade& grade, std::i
   std::string text = where + sandbox::name_of(grade.outcome) + "\n" + sandbox::explain(grade.outcome) + "\n";
   for (const sandbox::GateResult& gate : grade.gates)
     if (!gate.passed) text += gate_text(gate);
+  if (std::holds_alternative<sandbox::WrongAnswer>(grade.outcome))
+    text += "The detectors come after the plain runs, and have not looked yet.\n";
   if (!grade.printed.empty()) text += "the kernel printed:\n" + clipped(grade.printed, desk.limits.reply_bytes / 4, "print less") + "\n";
   return text;
 }
