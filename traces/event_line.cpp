@@ -54,8 +54,8 @@ struct Liner {
     return e.provider + " " + e.model + ", turn " + std::to_string(e.turn);
   }
   std::string operator()(const ModelResponse& e) const {
-    return e.provider + " " + e.model + ", turn " + std::to_string(e.turn) + ": " + std::to_string(e.input_tokens) + " in (" +
-           std::to_string(e.cache_read_tokens) + " cached), " + std::to_string(e.output_tokens) + " out, " +
+    return e.provider + " " + e.model + ", turn " + std::to_string(e.turn) + ": " + std::to_string(e.input_tokens) + " in, " +
+           std::to_string(e.cache_read_tokens) + " from the cache, " + std::to_string(e.output_tokens) + " out, " +
            seconds(e.seconds) + (e.cost_usd ? ", $" + fixed(*e.cost_usd, 4) : "") +
            (e.stop_reason.empty() ? "" : ", " + e.stop_reason);
   }

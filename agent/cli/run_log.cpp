@@ -43,6 +43,17 @@ std::string pace_text(const agent::SessionResult& result) {
   return text;
 }
 
+// What a model cost, in all and for each kernel that was kept.
+std::string model_text(const agent::SessionResult& result) {
+  if (result.model_turns == 0) return "";
+  std::string line = std::to_string(result.model_turns) + " turns, " + std::to_string(result.input_tokens) + " tokens in, " +
+                     std::to_string(result.output_tokens) + " out, ";
+  if (!result.cost_usd) return padded("model", 10) + line + "unpriced\n";
+  line += format_number("$%.2f", *result.cost_usd);
+  if (result.kept > 0) line += format_number(", $%.2f for each kernel kept", *result.cost_usd / result.kept);
+  return padded("model", 10) + line + "\n";
+}
+
 std::string reason_line(const agent::SessionResult& result) {
   std::string line = name_of(result.reason);
   switch (result.reason) {
@@ -133,7 +144,7 @@ std::string summary_text(const agent::SessionResult& result, const std::string& 
        << " of " << agent::print_duration(wall) << "\n"
        << padded("judged", 10) << result.decisions << " candidates, " << result.kept << " kept\n"
        << padded("best", 10) << best_line(result) << "\n"
-       << pace_text(result)
+       << pace_text(result) << model_text(result)
        << padded("time", 10) << time_line(result) << "\n";
   if (result.best_us) text << padded("kernel", 10) << run << "/best/kernel.cu\n";
   if (!result.published.empty()) text << padded("published", 10) << result.published.string() << "\n";
@@ -166,6 +177,11 @@ std::string summary_json(const agent::SessionResult& result, const std::string& 
   json["noise_half_width"] = number(result.noise_half_width);
   json["least_gain"] = number(result.least_gain);
   json["confirmations"] = result.confirmations;
+  if (result.model_turns > 0) {
+    json["model_turns"] = result.model_turns;
+    json["input_tokens"] = result.input_tokens, json["output_tokens"] = result.output_tokens;
+    json["cost_usd"] = number(result.cost_usd);
+  }
   json["published"] = result.published.string();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -71,7 +71,7 @@ Result<ModelPlan> plan_model(const std::string& agent, const ModelChoices& choic
   Result<llm::Credentials> credentials = llm::find_credentials(plan.name, choices.key_file);
   if (!credentials) return invalid(credentials.error().message + " (--key-file)");
   plan.credentials = std::move(*credentials);
-  plan.effort = choices.effort;
+  plan.effort = plan.options.effort = choices.effort;
   plan.options.agent = shown_agent(agent);
   plan.options.provider = plan.name.provider;
   plan.options.model = plan.name.model;

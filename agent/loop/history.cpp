@@ -20,6 +20,9 @@ struct SpentBefore {
   Spent operator()(const traces::Baseline&) const { return Spent::measure; }
   Spent operator()(const traces::Regrade&) const { return Spent::gate; }
   Spent operator()(const traces::ToolResult&) const { return Spent::tool; }
+  Spent operator()(const traces::Wait& wait) const {
+    return wait.what.starts_with("provider") ? Spent::provider_retry : Spent::lock_wait;
+  }
   template <class E>
   Spent operator()(const E&) const {
     return Spent::idle;

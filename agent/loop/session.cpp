@@ -276,6 +276,10 @@ Result<SessionResult> Session::close(StopReason reason, const std::string& detai
   result.kept = recorder_.state().kept;
   bench_.settle();
   result.attribution_s = meter_.totals();
+  const traces::SessionState& state = recorder_.state();
+  result.model_turns = state.model_turns;
+  result.input_tokens = state.input_tokens, result.output_tokens = state.output_tokens;
+  if (state.cost_told) result.cost_usd = state.cost_usd;
   if (const double active_s = recorder_.writer().active_s(); active_s > 0)
     result.experiments_per_hour = result.decisions * 3600 / active_s;
   if (!decision_s_.empty()) result.decision_s_median = median_of(decision_s_);

@@ -72,6 +72,10 @@ struct SessionResult {
   std::optional<double> experiments_per_hour, decision_s_median;  // over all legs
   std::optional<double> noise_half_width, least_gain;  // measured: of the A/A test; what was asked for, a fraction
   int confirmations = 0;                               // measured, over all legs
+  // Of a model, over all legs; cost_usd: of the replies whose price is known.
+  int model_turns = 0;
+  std::uint64_t input_tokens = 0, output_tokens = 0;   // input: without what came from the provider's cache
+  std::optional<double> cost_usd = {};
 };
 
 class Session {

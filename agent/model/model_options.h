@@ -14,6 +14,7 @@ namespace onelaunch::agent {
 struct ModelOptions {
   std::string agent;                        // as asked for: "anthropic:MODEL"
   std::string provider, model;
+  std::string effort;                       // as asked for; for the record
   ModelBudget budget;
   std::optional<TokenPrices> prices;        // for the call that is about to be made
   // What a reply cost whose model goes by a name without a price, at the price of the one that was asked for.

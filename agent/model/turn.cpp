@@ -45,6 +45,7 @@ void read_user(const Json& json, UserTurn& turn) {
     if (kind == name) turn.kind = value;
   turn.text = json.value("text", "");
   turn.judged = json.value("judged", std::size_t{0});
+  turn.settings = json.value("settings", "");
   turn.marks = json.value("marks", std::vector<std::string>());
   for (const Json& output : json.value("outputs", Json::array()))
     turn.outputs.push_back({.call_id = output.at("call_id").get<std::string>(),
@@ -82,6 +83,7 @@ std::string print(const UserTurn& turn) {
     json["outputs"].push_back({{"call_id", output.call_id}, {"sha256", output.sha256}, {"error", output.error}});
   if (!turn.marks.empty()) json["marks"] = turn.marks;
   json["judged"] = turn.judged;
+  if (!turn.settings.empty()) json["settings"] = turn.settings;
   return dumped(json);
 }
 

@@ -29,6 +29,7 @@ struct UserTurn {
   std::vector<Output> outputs;
   std::vector<std::string> marks;  // notices that are not given twice: "time50", "money75"
   std::size_t judged = 0;          // attempts that the model knew of
+  std::string settings;            // open, restart: how the model is driven, for the record
 };
 std::string print(const UserTurn& turn);
 Result<UserTurn> parse_user_turn(const std::string& text);

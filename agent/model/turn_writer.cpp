@@ -35,6 +35,12 @@ int newly_reached(const std::string& what, double share, const Talk& talk, std::
   return reached;
 }
 
+std::string settings_text(const ModelOptions& options) {
+  return (options.effort.empty() ? "" : "effort " + options.effort + ", ") + "at most " +
+         std::to_string(options.output_tokens_max) + " tokens a reply, window of " + std::to_string(options.context_window) +
+         " tokens";
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
@@ -88,6 +94,7 @@ UserTurn TurnWriter::next(const Talk& talk, bool anew) const {
   else
     turn = following(talk);
   turn.judged = bench_.history().size();
+  if (turn.kind == UserTurn::Kind::open || turn.kind == UserTurn::Kind::restart) turn.settings = settings_text(options_);
   if (turn.kind == UserTurn::Kind::again) return turn;
   std::vector<std::string> lines = notices(talk, turn.marks);
   if (!turn.text.empty()) lines.insert(lines.begin(), turn.text);

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <string_view>
 
 #include "traces/event_line.h"
 #include "traces/foreign/export.h"
@@ -15,6 +15,14 @@ std::string blob_or_nothing(const std::filesystem::path& run, const std::string&
   if (sha256.empty()) return "";
   Result<std::string> text = read_blob(run, sha256);
   return text ? std::move(*text) : "";
+}
+
+// Of the JSON object that a turn's blob is; a blob that is none is the text itself.
+std::string part_of(const std::string& blob, const char* name) {
+  const Json json = Json::parse(blob, nullptr, false);
+  if (!json.is_object()) return std::string_view(name) == "text" ? blob : "";
+  const auto part = json.find(name);
+  return part != json.end() && part->is_string() ? part->get<std::string>() : "";
 }
 
 class TraceTeller {
@@ -36,13 +44,19 @@ class TraceTeller {
   }
   void tell(const ModelResponse& e, const Event&) {
     const std::string turn = std::to_string(e.turn);
-    builder_.add(Kind::assistant, blob_or_nothing(run_, e.response_sha256), when_).turn = turn;
-    const std::uint64_t cached = std::min(e.cache_read_tokens, e.input_tokens);
+    const std::string blob = blob_or_nothing(run_, e.response_sha256);
+    if (const std::string reasoning = part_of(blob, "reasoning"); !reasoning.empty())
+      builder_.add(Kind::reasoning, reasoning, when_).turn = turn;
+    builder_.add(Kind::assistant, part_of(blob, "text"), when_).turn = turn;
     builder_.turn({.id = turn, .model = e.model,
-                   .use = {.input = e.input_tokens - cached, .cache_read = cached, .cache_write = {}, .output = e.output_tokens, .reasoning = {}},
+                   .use = {.input = e.input_tokens, .cache_read = e.cache_read_tokens, .cache_write = e.cache_write_tokens, .output = e.output_tokens, .reasoning = e.reasoning_tokens},
                    .cost_usd = e.cost_usd});
   }
-  void tell(const ModelRequest&, const Event&) {}
+  // What the harness said; results of tools are told as such.
+  void tell(const ModelRequest& e, const Event&) {
+    const std::string said = part_of(blob_or_nothing(run_, e.request_sha256), "text");
+    if (!said.empty()) builder_.add(Kind::user, said, when_);
+  }
   void tell(const ToolCall& e, const Event&) { builder_.call(e.id, e.name, blob_or_nothing(run_, e.arguments_sha256), when_); }
   void tell(const ToolResult& e, const Event&) {
     builder_.result(e.id, blob_or_nothing(run_, e.result_sha256), e.error, when_);

@@ -10,7 +10,8 @@ TEST(UserTurn, ComesBackAsItWas) {
                       .text = "half of it\n\"quoted\"",
                       .outputs = {{.call_id = "a", .sha256 = std::string(64, 'b'), .error = true}},
                       .marks = {"time50"},
-                      .judged = 7};
+                      .judged = 7,
+                      .settings = "effort high"};
   const Result<UserTurn> read = parse_user_turn(print(turn));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(print(*read), print(turn));
@@ -19,6 +20,7 @@ TEST(UserTurn, ComesBackAsItWas) {
   EXPECT_TRUE(read->outputs[0].error);
   EXPECT_EQ(read->marks, turn.marks);
   EXPECT_EQ(read->judged, 7u);
+  EXPECT_EQ(read->settings, "effort high");
 }
 
 TEST(ModelTurn, ComesBackAsItWas) {

@@ -106,7 +106,7 @@ TEST_F(OwnTraceTest, CandidatesBecomeCallsAndDecisionsTheirResults) {
   const Transcript t = transcript_of_trace(write_run("run", events)).value();
   EXPECT_EQ(t.tool_calls(), 4);
   EXPECT_EQ(t.model, "m");
-  EXPECT_EQ(t.use.prompt(), 100u);
+  EXPECT_EQ(t.use.prompt(), 160u) << "input tokens leave cached ones out";
   EXPECT_EQ(t.cost_usd, 0.5);
   EXPECT_EQ(t.ending, "cap");
   const Json json = Json::parse(print_atif(t));
