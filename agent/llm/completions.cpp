@@ -85,8 +85,8 @@ class CompletionsReader final : public TurnReader {
     reasoning_.plain += text_at(delta, "reasoning");
     calls_.take(at(delta, "tool_calls"));
     if (!at(delta, "reasoning_details").is_array()) return;
-    const std::string_view choice = raw_elements(raw_member(chunk, "choices").value_or("[]")).front();
-    const std::string_view raw = raw_member(choice, name).value_or("{}");
+    const auto choices = raw_elements(raw_member(chunk, "choices").value_or("[]"));
+    const std::string_view raw = choices.empty() ? "{}" : raw_member(choices.front(), name).value_or("{}");
     for (const std::string_view detail : raw_elements(raw_member(raw, "reasoning_details").value_or("[]")))
       reasoning_.details.emplace_back(detail);
   }

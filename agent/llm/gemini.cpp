@@ -73,8 +73,9 @@ class GeminiReader final : public TurnReader {
       turn_.detail = reason;
     }
     const auto candidates = raw_elements(raw_member(data.text, "candidates").value_or("[]"));
-    if (candidates.empty()) return;
-    const Json& candidate = at(data.json, "candidates").front();
+    const Json& parsed_candidates = at(data.json, "candidates");
+    if (candidates.empty() || !parsed_candidates.is_array() || parsed_candidates.empty()) return;
+    const Json& candidate = parsed_candidates.front();
     const std::string_view content = raw_member(candidates.front(), "content").value_or("{}");
     for (const std::string_view part : raw_elements(raw_member(content, "parts").value_or("[]"))) take_part(part);
     if (const std::string reason = text_at(candidate, "finishReason"); !reason.empty()) finish_reason_ = reason;
@@ -89,7 +90,7 @@ class GeminiReader final : public TurnReader {
     const bool is_thought = thought.is_boolean() && thought.get<bool>();
     const bool is_text = !text_at(part, "text").empty();
     if (call.is_object()) {
-      const std::string arguments(raw_member(*raw_member(raw, "functionCall"), "args").value_or("{}"));
+      const std::string arguments(raw_member(raw_member(raw, "functionCall").value_or("{}"), "args").value_or("{}"));
       turn_.calls.push_back({text_at(call, "id"), text_at(call, "name"), arguments == "null" ? "{}" : arguments});
     } else {
       (is_thought ? turn_.reasoning : turn_.text) += text_at(part, "text");

@@ -286,6 +286,8 @@ TEST_F(Quirks, NobodyIsBroughtDownBySenselessEvents) {
   const std::vector<std::string> nonsense = {
       "null",
       "[]",
+      R"({"choi\u0063es":[{"delta":{"reasoning_details":[1]}}]})",
+      R"({"candidates":[{"content":{"parts":[{"function\u0043all":{"name":"x"}}]},"finishReason":"STOP"}]})",
       "1",
       "\"x\"",
       "{\"type\":1}",
