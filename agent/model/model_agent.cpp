@@ -247,10 +247,13 @@ std::optional<Proposal> ModelAgent::run_call(Deadline deadline) {
         .id = call.id, .name = call.call.name, .arguments_sha256 = bench_->store(call.call.arguments)});
     talk_.called();
   }
-  const ToolReply reply = toolbox_->call(call.call.name, call.call.arguments, deadline);
   // Judged before the session was killed, but not told.
   for (const Report& report : bench_->history())
-    if (!call.candidate.empty() && report.candidate == call.candidate) return tell(report), std::nullopt;
+    if (!call.candidate.empty() && report.candidate == call.candidate) {
+      toolbox_->evaluated();
+      return tell(report), std::nullopt;
+    }
+  const ToolReply reply = toolbox_->call(call.call.name, call.call.arguments, deadline);
   if (reply.proposal) return reply.proposal;
   const Workbench::Situation now = bench_->situation();
   const bool early = reply.finished && talk_.finish_asked() == 0 && now.left_s > options_.finish_share * now.wall_s;

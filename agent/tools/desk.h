@@ -30,6 +30,8 @@ struct Desk {
 // Replies; Toolbox::call() adds the status line.
 ToolReply answer(std::string text);
 ToolReply refuse(std::string text);
+// The file as it is has been proposed: what is made of it next comes from that attempt.
+void settle_origin(Desk& desk);
 // The candidate file with these values.
 Proposal proposal_of(const Desk& desk, const sandbox::TunableValues& defines);
 

@@ -44,14 +44,10 @@ ToolReply evaluate_kernel(Desk& desk, const Arguments& arguments, Deadline) {
   if (desk.source.empty()) return refuse("kernel.cu is empty; write_kernel or revert first.");
   Proposal proposal = proposal_of(desk, *defines);
   if (const auto why = no_time(desk.bench)) return refuse(*why);
-  if (const Report* same = same_attempt(desk.bench.history(), proposal)) {
-    if (same->proposal.source == desk.source) desk.origin_sha256 = sha256_hex(desk.source);
-    return refuse(told_before(*same, desk.source));
-  }
+  if (const Report* same = same_attempt(desk.bench.history(), proposal)) return refuse(told_before(*same, desk.source));
   proposal.note = arguments.text("note");
   proposal.prediction_us = arguments.number("predict_us");
-  desk.origin.clear();
-  desk.origin_sha256 = sha256_hex(desk.source);
+  settle_origin(desk);
   ToolReply reply;
   reply.proposal = std::move(proposal);
   return reply;

@@ -69,6 +69,8 @@ ToolReply Toolbox::call(const std::string& name, const std::string& arguments_js
   return reply;
 }
 
+void Toolbox::evaluated() { settle_origin(*desk_); }
+
 std::string Toolbox::report_text(const Report& report) const {
   return with_status(agent::report_text(report, desk_->bench.situation()), status_line());
 }

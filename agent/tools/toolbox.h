@@ -44,6 +44,8 @@ class Toolbox {
   // An unknown tool or bad arguments are answered with what is expected. Records nothing. Nothing outlives the deadline,
   // nor the end of the session's time for work.
   ToolReply call(const std::string& name, const std::string& arguments_json, Deadline deadline);
+  // Instead of an evaluate whose proposal is on record already: leaves the toolbox as that call did.
+  void evaluated();
   // What evaluate answers, the status line included.
   std::string report_text(const Report& report) const;
   // "[00:12:30 used, 01:47:30 left; 34 decisions, 5 kept; best c17 101.80 us modelled, 4.31x seed]"
