@@ -68,15 +68,13 @@ std::optional<std::string> derive(const Derivation& derivation, std::string sour
   return source;
 }
 
-// Each costs a step of the seed, which is too much on an emulator where the weights are large.
 constexpr std::size_t kDerivedWeightBytes = std::size_t{256} << 20;
 
 void add_derived(const tasks::Task& task, std::vector<ControlKernel>& controls) {
-  if (task.tensors.empty() || tasks::weight_arena(task).bytes > kDerivedWeightBytes) return;
   const auto seed = tasks::seed_kernel(task);
   if (!seed) return;
   for (const Derivation& derivation : derivations())
-    if (auto source = derive(derivation, *seed)) controls.push_back({derivation.name, std::move(*source)});
+    if (auto source = derive(derivation, *seed)) controls.push_back({derivation.name, std::move(*source), true});
 }
 
 }  // namespace
@@ -88,6 +86,10 @@ std::vector<ControlKernel> control_kernels(const tasks::Task& task) {
                                          {.name = "zeros", .source = kernel(zeros)}};
   add_derived(task, controls);
   return controls;
+}
+
+bool affords_derived_controls(const tasks::Task& task, bool emulated) {
+  return !emulated || task.tensors.empty() || tasks::weight_arena(task).bytes <= kDerivedWeightBytes;
 }
 
 }  // namespace onelaunch::agent

@@ -12,12 +12,17 @@ namespace onelaunch::agent {
 struct ControlKernel {
   std::string name;  // "zeros"
   std::string source;
+  bool derived = false;  // from the task's seed: each launch costs as much as the seed's
 };
 
 // "returns": a kernel that returns at once. "zeros": one that writes zeros to every output.
-// Then, where the task's seed has the texts to be changed and the task is small (256 MiB of weights): "stale_output", the
-// seed with the output of the token before; "skipped_layer", without its last layer; "frozen_state", with a state left as
-// it was. A task whose seed lacks a text goes without that control.
+// Then, where the task's seed has the texts to be changed: "stale_output", the seed with the output of the token before;
+// "skipped_layer", without its last layer; "frozen_state", with a state left as it was. A task whose seed lacks a text
+// goes without that control.
 std::vector<ControlKernel> control_kernels(const tasks::Task& task);
+
+// Derived controls take seconds each on a GPU, and a step of the seed on an emulator, which is too much there where the
+// weights are large (over 256 MiB).
+bool affords_derived_controls(const tasks::Task& task, bool emulated);
 
 }  // namespace onelaunch::agent

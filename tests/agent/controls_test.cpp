@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tasks/catalog.h"
 
 namespace onelaunch::agent {
@@ -35,8 +37,17 @@ TEST(ControlKernels, AreDerivedFromASeedWithLayersAndStates) {
   EXPECT_EQ(names_for("llama_block_decode", "full"), all);
 }
 
-TEST(ControlKernels, AreNotDerivedWhereTheSeedIsLargeOrHasNoLayers) {
-  EXPECT_EQ(names_for("kimi_linear_decode", "full"), (std::vector<std::string>{"returns", "zeros"}));
+TEST(ControlKernels, AreDerivedAtFullSizeTooButNotRunThereOnAnEmulator) {
+  const auto task = tasks::load_task("kimi_linear_decode", "full");
+  ASSERT_TRUE(task);
+  const auto controls = control_kernels(*task);
+  EXPECT_EQ(std::ranges::count_if(controls, &ControlKernel::derived), 3);
+  EXPECT_TRUE(affords_derived_controls(*task, false));
+  EXPECT_FALSE(affords_derived_controls(*task, true));
+  EXPECT_TRUE(affords_derived_controls(*tasks::load_task("kimi_linear_decode", "tiny"), true));
+}
+
+TEST(ControlKernels, AreNotDerivedWhereTheSeedHasNoLayers) {
   EXPECT_EQ(names_for("rmsnorm_linear", "tiny"), (std::vector<std::string>{"returns", "zeros"}));
 }
 
