@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 build_packages=(g++ cmake ninja-build ccache libexpected-dev nlohmann-json3-dev libspdlog-dev libcli11-dev libssl-dev libcurl4-openssl-dev
-  libsimdjson-dev libjs-chart.js libjs-highlight.js)
+  zlib1g-dev libsimdjson-dev libjs-chart.js libjs-highlight.js)
 test_packages=(libgtest-dev libgmock-dev libvalijson-dev git)
 
 say() { printf '\n== %s\n' "$*"; }

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   add_replay_command(app, exit_code);
   add_trace_command(app, exit_code);
   add_leaderboard_command(app, exit_code);
+  add_export_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

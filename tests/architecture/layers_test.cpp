@@ -23,6 +23,7 @@ const std::map<std::string, Layers>& allowed() {
       {"sandbox/host", {"sandbox/protocol", "tasks", "base"}},
       {"sandbox/worker", {"sandbox/cuda", "sandbox/emulator", "sandbox/protocol", "tasks", "base"}},
       {"agent/llm", {"base"}},
+      {"agent/export", {"sandbox/host", "sandbox/protocol", "tasks", "base"}},
       {"agent/loop", {"sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/tuner", {"agent/loop", "sandbox/host", "sandbox/protocol", "base"}},
       {"agent/tools", {"agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
@@ -31,7 +32,7 @@ const std::map<std::string, Layers>& allowed() {
        {"agent/llm", "agent/tools", "agent/prompts", "agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/external", {"agent/tools", "agent/prompts", "agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/cli",
-       {"agent/external", "agent/llm", "agent/loop", "agent/model", "agent/prompts", "agent/tools", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
+       {"agent/export", "agent/external", "agent/llm", "agent/loop", "agent/model", "agent/prompts", "agent/tools", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
   };
   return table;
 }
