@@ -75,7 +75,9 @@ void Talk::returned(const traces::ToolResult& event, const CallSeen& seen) {
   stuck_ = stuck_ || said == Repeating::stop;
   if (event.name != "finish" || event.error) return;
   ++finish_asked_;
-  if (seen.output != words::really_finish()) finished_ = seen.output.empty() ? "finished" : seen.output;
+  if (seen.output == words::really_finish()) return;
+  finished_ = seen.output.substr(0, seen.output.find('\n'));
+  if (finished_.empty()) finished_ = "finished";
 }
 
 void Talk::ended() {
