@@ -77,7 +77,7 @@ std::vector<Finding> changed_row(const TensorView& view, std::size_t row, std::s
   const Values got = values_of(view.tensor->dtype, view.got), was = values_of(view.tensor->dtype, view.before);
   static const Tolerance kNone;
   Judge judge(*view.tensor, kNone, got, was);
-  judge.old_row(row, at / size);
+  judge.old_row(at / size);
   return judge.findings();
 }
 
@@ -92,15 +92,13 @@ std::vector<Finding> judge_cache(const TensorView& view, const Tolerance& tolera
     return values_of(view.tensor->dtype, bytes.subspan(first_new * row_bytes, (end - first_new) * row_bytes));
   };
   const Values got = fresh(view.got), want = fresh(view.want);
-  Judge judge(*view.tensor, tolerance, got, want);
   const std::size_t size = row_bytes / element_bytes(view.tensor->dtype);
+  Judge judge(*view.tensor, tolerance, got, want, first_new * size);
   std::vector<Slice> slices;
   for (std::size_t row = first_new; row < end; ++row)
     slices.push_back({(row - first_new) * size, size, "row " + std::to_string(row)});
   if (std::ranges::all_of(slices, [&](const Slice& slice) { return judge.finite(slice); })) judge_slices(judge, slices);
-  std::vector<Finding> findings = judge.findings();
-  for (Finding& finding : findings) finding.index += first_new * size;
-  return findings;
+  return judge.findings();
 }
 
 std::vector<Finding> judge_tensor(const Task& task, const TensorView& view, std::int64_t first_new_row,
@@ -112,6 +110,19 @@ std::vector<Finding> judge_tensor(const Task& task, const TensorView& view, std:
 }
 
 }  // namespace
+
+std::string element_name(const Tensor& tensor, std::size_t index) {
+  std::string where;
+  for (std::size_t i = tensor.shape.size(); i-- > 0;) {
+    // Of a cache the first extent is not known here, nor needed.
+    const auto extent = i == 0 ? index + 1 : static_cast<std::size_t>(tensor.shape[i]);
+    const std::size_t behind = tensor.shape.size() - 1 - i;
+    const char* noun = tensor.shape.size() == 1 ? "" : behind == 0 ? "column " : behind == 1 ? "row " : "head ";
+    where = noun + std::to_string(index % extent) + (where.empty() ? "" : ", " + where);
+    index /= extent;
+  }
+  return tensor.name + "[" + where + "]";
+}
 
 Finding decisive(const std::vector<Finding>& of_one_tensor) {
   OL_CHECK(!of_one_tensor.empty(), "a tensor went through a test");

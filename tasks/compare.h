@@ -24,6 +24,9 @@ struct Finding {
   std::string detail;          // one sentence
 };
 
+// "kda.1.S[head 3, row 17, column 90]", "c_kv[row 32, column 5]", "hidden_out[17]"
+std::string element_name(const Tensor& tensor, std::size_t index);
+
 struct TensorView {
   const Tensor* tensor;
   std::span<const std::byte> got, want;

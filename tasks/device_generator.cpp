@@ -23,7 +23,9 @@ GeneratorArgument literal(std::uint64_t word) { return {GeneratorArgument::Kind:
 GeneratorArgument pointer(const std::string& tensor) { return {GeneratorArgument::Kind::tensor, tensor, 0}; }
 
 // Constants are normal values without a deviation.
-void append_source(std::vector<GeneratorArgument>& arguments, std::uint32_t id, const Distribution& drawn) {
+// `channels`: what marks repeat over.
+void append_source(std::vector<GeneratorArgument>& arguments, std::uint32_t id, const Distribution& drawn,
+                   std::int64_t channels) {
   using Kind = Distribution::Kind;
   const double scale = drawn.kind == Kind::normal ? drawn.scale : 0;
   const double mean = drawn.kind == Kind::normal ? drawn.mean : drawn.kind == Kind::constant ? drawn.scale : 0;
@@ -34,6 +36,10 @@ void append_source(std::vector<GeneratorArgument>& arguments, std::uint32_t id, 
   arguments.push_back(literal(id));
   arguments.push_back(literal(low | high << 32));
   arguments.push_back(literal(std::bit_cast<std::uint64_t>(drawn.kind == Kind::normal ? drawn.spread : 0.0)));
+  const std::uint64_t outlier = std::bit_cast<std::uint32_t>(static_cast<float>(drawn.outlier));
+  const std::uint64_t marked = std::bit_cast<std::uint32_t>(static_cast<float>(drawn.marked));
+  arguments.push_back(literal(outlier | marked << 32));
+  arguments.push_back(literal(count(channels)));
 }
 
 const char* entry_for(DType dtype) {
@@ -68,8 +74,8 @@ GeneratorLaunch int4_launch(const Quantised& weight, InputSet set, const Generat
               .arguments = {}};
   }
   for (const char* part : {".packed", ".scale", ".zero"}) launch.arguments.push_back(pointer(weight.name + part));
-  append_source(launch.arguments, weight.id, set == InputSet::strict ? weight.strict : weight.nominal);
-  for (const std::uint64_t word : {count(weight.in), out, groups}) launch.arguments.push_back(literal(word));
+  append_source(launch.arguments, weight.id, set == InputSet::strict ? weight.strict : weight.nominal, weight.in);
+  for (const std::uint64_t word : {out, groups}) launch.arguments.push_back(literal(word));
   return launch;
 }
 
@@ -105,7 +111,8 @@ GeneratorLaunch tensor_launch(const Task& task, const Tensor& tensor, InputSet s
                          .block = kPlainBlock,
                          .dynamic_smem = 0,
                          .arguments = {pointer(tensor.name)}};
-  append_source(launch.arguments, tensor.id, set == InputSet::strict ? tensor.strict : tensor.nominal);
+  append_source(launch.arguments, tensor.id, set == InputSet::strict ? tensor.strict : tensor.nominal,
+                tensor.shape.back());
   for (const std::int64_t word : {slice, drawn, elements}) launch.arguments.push_back(literal(count(word)));
   return launch;
 }

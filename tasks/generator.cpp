@@ -18,7 +18,9 @@ namespace {
 constexpr std::int64_t kColumnTile = 64;     // of an int4 weight: 128 x 64 floats stay in the first-level cache
 constexpr std::int64_t kPlainJob = 1 << 18;  // elements of another weight that one job fills
 constexpr std::int64_t kChunk = 1024;        // elements that are drawn at once
-constexpr std::uint32_t kSpreadStream = 0x80000000;
+constexpr std::uint32_t kSpreadStream = 0x80000000, kOutlierStream = 0x40000000, kSwingStream = 0xC0000000;
+constexpr std::uint32_t kMarksId = 0;     // of no tensor
+constexpr std::uint64_t kChannels = 128;  // of which one is marked
 
 // One sequence of random halves: see tasks/FORMAT.md.
 struct Source {
@@ -69,6 +71,31 @@ float spread_factor(const Source& source, const Distribution& drawn, std::int64_
   return power_of_two(drawn.spread * (2 * unit - 1));
 }
 
+// The marked one of the group's channels.
+std::uint64_t marked_channel(std::uint64_t seed, std::uint64_t group) {
+  return Source{seed, kMarksId, 0}.words(group, 0)[0] % kChannels;
+}
+
+// Each eight elements have an outlier with a probability of one in eight.
+void stretch_outliers(const Source& source, float by, std::uint64_t first, std::int64_t count, float* out) {
+  const std::uint64_t end = first + static_cast<std::uint64_t>(count);
+  for (std::uint64_t block = first / 8; block * 8 < end; ++block) {
+    const std::uint32_t word = source.words(block, source.stream ^ kOutlierStream)[0];
+    const std::uint64_t at = block * 8 + word % 8;
+    if (word / 8 % 8 == 0 && at >= first && at < end) out[at - first] *= by;
+  }
+}
+
+void multiply_marked(const Source& source, float by, std::int64_t channels, std::uint64_t first, std::int64_t count,
+                     float* out) {
+  std::uint64_t group = ~std::uint64_t{0}, mark = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t channel = (first + static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(channels);
+    if (channel / kChannels != group) mark = marked_channel(source.seed, group = channel / kChannels);
+    if (channel % kChannels == mark) out[i] *= by;
+  }
+}
+
 // Values of the elements first to first + count; `slice` elements share a factor of a spread.
 void draw_values(const Source& source, const Distribution& drawn, std::int64_t slice, std::uint64_t first,
                  std::int64_t count, float* out) {
@@ -78,6 +105,7 @@ void draw_values(const Source& source, const Distribution& drawn, std::int64_t s
     return;
   }
   draw_quantiles(source, first, count, out);
+  if (drawn.outlier != 1) stretch_outliers(source, static_cast<float>(drawn.outlier), first, count, out);
   if (drawn.spread == 0) {
     for (std::int64_t i = 0; i < count; ++i) out[i] = out[i] * scale + mean;
     return;
@@ -89,6 +117,14 @@ void draw_values(const Source& source, const Distribution& drawn, std::int64_t s
     if (index != current) factor = spread_factor(source, drawn, current = index);
     out[i] = out[i] * (scale * factor) + mean;
   }
+}
+
+// Any three steps in a row fall into different thirds of the swing.
+float swing_factor(const Source& source, const Distribution& drawn, int step) {
+  if (drawn.swing == 0) return 1;
+  const double unit =
+      static_cast<double>(source.words(0, kSwingStream)[0]) / 4294967296.0 + static_cast<double>(step % 3) / 3.0;
+  return power_of_two(-drawn.swing * (unit - std::floor(unit)));
 }
 
 template <class T>
@@ -122,14 +158,20 @@ const Distribution& chosen(const Tensor& tensor, InputSet set) {
   return set == InputSet::strict ? tensor.strict : tensor.nominal;
 }
 
+// `factor` multiplies all values.
 void fill_range(const Tensor& tensor, const Distribution& drawn, const Source& source, std::int64_t first,
-                std::int64_t end, std::byte* out) {
+                std::int64_t end, std::byte* out, float factor = 1) {
   std::int64_t slice = 1;
   for (std::size_t i = 1; i < tensor.shape.size(); ++i) slice *= tensor.shape[i];
   float values[kChunk];
   for (std::int64_t at = first; at < end; at += kChunk) {
     const std::int64_t count = std::min(kChunk, end - at);
     draw_values(source, drawn, slice, static_cast<std::uint64_t>(at), count, values);
+    if (drawn.marked != 1)
+      multiply_marked(source, static_cast<float>(drawn.marked), tensor.shape.back(), static_cast<std::uint64_t>(at),
+                      count, values);
+    if (factor != 1)
+      for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
     store(tensor.dtype, values, count, out + static_cast<std::size_t>(at) * element_bytes(tensor.dtype));
   }
 }
@@ -148,13 +190,17 @@ void fill_group(const Job& job, std::uint64_t seed, InputSet set) {
   const Quantised& weight = *job.quantised;
   const Distribution& drawn = set == InputSet::strict ? weight.strict : weight.nominal;
   const Source source{seed, weight.id, 0};
-  const std::int64_t first_row = job.index * kQuantGroup;
+  const std::int64_t first_row = job.index * kQuantGroup, group = job.index % (weight.in / kQuantGroup);
+  const std::int64_t marked = drawn.marked == 1
+                                  ? kQuantGroup
+                                  : static_cast<std::int64_t>(marked_channel(seed, static_cast<std::uint64_t>(group)));
   float values[kQuantGroup * kColumnTile];
   for (std::int64_t column = 0; column < weight.out; column += kColumnTile) {
     const std::int64_t columns = std::min(kColumnTile, weight.out - column);
     for (std::int64_t row = 0; row < kQuantGroup; ++row)
       draw_values(source, drawn, weight.in * weight.out,
                   static_cast<std::uint64_t>((first_row + row) * weight.out + column), columns, values + row * columns);
+    if (marked < kQuantGroup) std::fill_n(values + marked * columns, columns, 0.0f);
     const std::int64_t scales = job.index * weight.out + column;
     quantise_group(
         values, columns,
@@ -254,7 +300,9 @@ void fill_token(const Task& task, const Tensor& input, std::uint64_t seed, Input
   OL_CHECK(task.find(input.name) == &input && out.size() >= input.bytes(0), "the input is the task's own and fits");
   OL_CHECK(step >= 0 && step < (1 << 22) && draw >= 0 && draw < 256, "step and draw fit the counter");
   const std::uint32_t stream = 1 + static_cast<std::uint32_t>(step) * 256 + static_cast<std::uint32_t>(draw);
-  fill_range(input, chosen(input, set), {seed, input.id, stream}, 0, input.elements(0), out.data());
+  const Distribution& drawn = chosen(input, set);
+  const Source source{seed, input.id, stream};
+  fill_range(input, drawn, source, 0, input.elements(0), out.data(), swing_factor({seed, input.id, 0}, drawn, step));
 }
 
 }  // namespace onelaunch::tasks

@@ -97,7 +97,7 @@ bool Judge::finite(const Slice& slice) {
   for (std::size_t i = slice.first; i < slice.first + slice.count; ++i) {
     if (std::isfinite(got_[i])) continue;
     note(false, "finite", i, got_[i], want_[i], 0, kInfinity,
-         name_of_element(slice, i) + text(" is %g where %g is expected", got_[i], want_[i]));
+         element_name(tensor_, first_ + i) + text(" is %g where %g is expected", got_[i], want_[i]));
     return false;
   }
   return true;
@@ -113,7 +113,7 @@ void Judge::elements(const Slice& slice) {
   }
   const double limit = allowed(worst, rms);
   note(over <= 1, "element", worst, got_[worst], want_[worst], limit, over,
-       name_of_element(slice, worst) +
+       element_name(tensor_, first_ + worst) +
            text(" is %.6g where %.6g is expected; it may be off by %.3g (rms of the reference: %.3g)", got_[worst],
                 want_[worst], limit, rms));
 }
@@ -189,10 +189,9 @@ void Judge::low_bits(std::span<const std::byte> got, std::span<const std::byte> 
            text(" have twelve zero bits at their end, as numbers of lower precision do; %.3g may", limit));
 }
 
-void Judge::old_row(std::size_t row, std::size_t element) {
+void Judge::old_row(std::size_t element) {
   note(false, "old_row", element, got_[element], want_[element], 0, kInfinity,
-       "row " + std::to_string(row) + " of " + tensor_.name + " was changed, first at element " +
-           std::to_string(element) + ": only the appended rows may be written");
+       element_name(tensor_, first_ + element) + " was changed: only the appended rows may be written");
 }
 
 double Judge::allowed(std::size_t i, double rms) const {
@@ -201,15 +200,12 @@ double Judge::allowed(std::size_t i, double rms) const {
 std::string Judge::name_of(const Slice& slice) const {
   return slice.where.empty() ? tensor_.name : slice.where + " of " + tensor_.name;
 }
-std::string Judge::name_of_element(const Slice& slice, std::size_t i) const {
-  return "element " + std::to_string(i - slice.first) + " of " + name_of(slice);
-}
 
 void Judge::note(bool ok, const char* test, std::size_t index, double got, double want, double tolerance, double over,
                  std::string detail) {
   const auto known = std::ranges::find(worst_, test, &Finding::test);
   if (known != worst_.end() && known->over >= over) return;
-  Finding finding{ok, test, tensor_.name, index, got, want, tolerance, over, std::move(detail)};
+  Finding finding{ok, test, tensor_.name, first_ + index, got, want, tolerance, over, std::move(detail)};
   if (known == worst_.end())
     worst_.push_back(std::move(finding));
   else

@@ -22,9 +22,9 @@ struct Slice {
 
 class Judge {
  public:
-  // Borrows all of them.
-  Judge(const Tensor& tensor, const Tolerance& tolerance, const Values& got, const Values& want)
-      : tensor_(tensor), tolerance_(tolerance), got_(got), want_(want) {}
+  // Borrows all of them. `first`: which element of the tensor the first value is.
+  Judge(const Tensor& tensor, const Tolerance& tolerance, const Values& got, const Values& want, std::size_t first = 0)
+      : tensor_(tensor), tolerance_(tolerance), got_(got), want_(want), first_(first) {}
 
   // In the order in which they matter; one a test.
   std::vector<Finding> findings() const;
@@ -43,12 +43,11 @@ class Judge {
   void kept_and_added(const Slice& slice, const Values& before, std::size_t row);
   // Numbers of fewer bits in words of 32 leave the low ones zero. The bytes of an f32 state.
   void low_bits(std::span<const std::byte> got, std::span<const std::byte> want);
-  void old_row(std::size_t row, std::size_t element);
+  void old_row(std::size_t element);
 
  private:
   double allowed(std::size_t i, double rms) const;
   std::string name_of(const Slice& slice) const;
-  std::string name_of_element(const Slice& slice, std::size_t i) const;
   void note(bool ok, const char* test, std::size_t index, double got, double want, double tolerance, double over,
             std::string detail);
 
@@ -56,6 +55,7 @@ class Judge {
   const Tolerance& tolerance_;
   const Values& got_;
   const Values& want_;
+  std::size_t first_;
   std::vector<Finding> worst_;
 };
 

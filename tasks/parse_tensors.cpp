@@ -55,6 +55,13 @@ class TensorReader {
     if (const JsonNode* type = context_.required(entry, owner, "dtype")) tensor.dtype = dtype(*type);
     if (const JsonNode* extents = context_.required(entry, owner, "shape")) shape(*extents, names, tensor);
     if (drawn) distributions(entry, owner, names, tensor.nominal, tensor.strict);
+    for (const Distribution* each : {&tensor.nominal, &tensor.strict}) {
+      if (each->marked != 1 && section.role != Role::weight)
+        context_.complain(entry.line, "marked channels of " + owner, "only weights have \"marked\" channels",
+                          "leave it out");
+      if (each->swing != 0 && section.role != Role::input)
+        context_.complain(entry.line, "a swing of " + owner, "only inputs have a \"swing\"", "leave it out");
+    }
     add(std::move(tensor), entry.line);
   }
 
@@ -81,6 +88,10 @@ class TensorReader {
                         "in = " + std::to_string(weight.in) + " with groups of " + std::to_string(weight.group),
                         "the group of an int4 weight is 128 and divides \"in\"", "choose other dims");
     distributions(entry, owner, names, weight.nominal, weight.strict);
+    for (const Distribution* each : {&weight.nominal, &weight.strict})
+      if ((each->marked != 1 && (each->marked != 0 || each->mean != 0)) || each->outlier != 1 || each->swing != 0)
+        context_.complain(entry.line, "a marked factor, an outlier or a swing of " + owner,
+                          "int4 weights may only have \"marked\": 0, with mean 0", "leave it out");
     if (context_.failed()) return;
     add_triple(weight, stacked, entry.line);
     lines_[weight.name] = entry.line;
@@ -173,13 +184,20 @@ class TensorReader {
                         "write one of these");
       return drawn;
     }
-    if (!context_.object_of(node, "a normal distribution", {"normal", "fan_in", "mean", "spread"})) return drawn;
+    if (!context_.object_of(node, "a normal distribution",
+                            {"normal", "fan_in", "mean", "spread", "outlier", "marked", "swing"}))
+      return drawn;
     drawn.kind = Distribution::Kind::normal;
     drawn.scale = finite(node.find("normal")->value);
     if (const JsonMember* fan_in = node.find("fan_in"))
       drawn.scale /= std::sqrt(static_cast<double>(extent(fan_in->value, names)));
     if (const JsonMember* mean = node.find("mean")) drawn.mean = finite(mean->value);
     if (const JsonMember* spread = node.find("spread")) drawn.spread = finite(spread->value);
+    if (const JsonMember* outlier = node.find("outlier")) drawn.outlier = finite(outlier->value);
+    if (const JsonMember* marked = node.find("marked")) drawn.marked = finite(marked->value);
+    if (const JsonMember* swing = node.find("swing")) drawn.swing = finite(swing->value);
+    if (drawn.swing < 0 || drawn.swing > 16)
+      context_.complain(node.line, "a swing outside 0 to 16", "the swing is 0 to 16", "correct the number");
     if (drawn.scale < 0 || drawn.spread < 0 || drawn.spread > 16)
       context_.complain(node.line, "a negative scale, or a spread outside 0 to 16",
                         "the scale is positive and the spread 0 to 16", "correct the number");

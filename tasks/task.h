@@ -33,6 +33,16 @@ struct Distribution {
   // Normal only: each slice along the first dimension (a head, a cache row) is multiplied by its own factor, drawn
   // log-uniformly between 2^-spread and 2^spread.
   double spread = 0;
+  // Normal only: one element in 64 deviates so many times as much.
+  double outlier = 1;
+  // Normal weights only: elements of marked channels are multiplied by this, mean and all. Of each 128 channels one is
+  // marked, the same one in all weights of a seed. Channels are a plain weight's last extent and an int4 weight's `in`;
+  // of the latter they are multiplied by 0.
+  double marked = 1;
+  // Inputs only: a step's values are multiplied by a factor of their own between 2^-swing and 1.
+  double swing = 0;
+
+  bool operator==(const Distribution&) const = default;
 };
 
 // One buffer that a candidate sees. In its name, dots are nested structs and numbers are array indices of ol::Args:

@@ -52,7 +52,6 @@ Step CandidateRun::run_chain(const PlannedChain& planned, const ChainPlace& plac
     if (!said) return because(said.error());
     if (Outcome* outcome = std::get_if<Outcome>(&*said)) return std::move(*outcome);
   }
-  epoch_ = 0;
   for (int i = 0; i < planned.steps; ++i) {
     auto step = run_step(planned, place, chain, launches);
     if (!step || *step) return step;
@@ -95,10 +94,11 @@ std::vector<GateResult> CandidateRun::gates() const {
 }
 
 // Scratch is undefined at every launch; sync is kept from launch to launch and reset now and then, as drawn. The
-// second step always finds both as the first left them, so that an answer kept there is met.
+// second step always finds both as the first left them, so that an answer kept there is met; so does the first of a
+// linked chain, whose states are new: a kernel that keeps a copy of its own is met.
 RunJob CandidateRun::disturbances(const PlannedChain& planned, int step) {
   RunJob job;
-  if (step == 1) return job;
+  if (step == 1 || (step == 0 && planned.linked)) return job;
   const std::uint64_t draw = derived_seed(planned.seed, 500 + static_cast<std::uint64_t>(step));
   if (candidate_.launch.scratch_bytes > 0 && (step == 0 || draw % 2 == 0)) job.fills.push_back({kScratchBuffer, true, draw});
   if (step > 0 && draw / 2 % 4 != 0) return job;

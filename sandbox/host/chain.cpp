@@ -1,6 +1,8 @@
 #include "sandbox/host/chain.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "sandbox/host/candidate_buffers.h"
@@ -15,6 +17,7 @@ using tasks::Finding;
 using tasks::Role;
 using tasks::Tensor;
 
+std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text.data(), text.size())); }
 std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // Elements that still hold the poison. A right answer is a number, so it never equals it.
@@ -35,7 +38,7 @@ std::vector<Finding> unwritten(const Tensor& tensor, std::span<const std::byte> 
   finding.index = base + first;
   finding.got = static_cast<double>(count);
   finding.detail = std::to_string(count) + " of " + std::to_string(got.size() / size) + " new elements of " + tensor.name +
-                   " were never written, the first at " + std::to_string(base + first);
+                   " were never written, the first is " + tasks::element_name(tensor, base + first);
   return {finding};
 }
 
@@ -83,6 +86,7 @@ std::vector<BufferRead> Chain::reads() const {
     for (const Tensor* tensor : task_.with(role))
       if (role == Role::output || compares_states())
         reads.push_back({buffer_name(*tensor), 0, tensor->bytes(spec_.start.capacity), false});
+  for (const Tensor* input : task_.with(Role::input)) reads.push_back({buffer_name(*input), 0, input->bytes(0), false});
   return reads;
 }
 
@@ -119,13 +123,33 @@ std::span<const std::byte> Chain::residual_of(const Tensor& output) const {
   return alike ? std::span<const std::byte>(token_) : std::span<const std::byte>();
 }
 
+// The step's inputs as they are after the launch. `read`: of all inputs, in task order.
+std::vector<Finding> Chain::written_inputs(std::span<const std::string> read) const {
+  std::vector<Finding> findings;
+  std::span<const std::byte> token = token_;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const Tensor& input = *task_.with(Role::input)[i];
+    const std::span<const std::byte> was = token.first(input.bytes(0)), got = as_bytes(read[i]);
+    OL_CHECK(got.size() == was.size(), "the bytes read are those of the tensor");
+    token = token.subspan(was.size());
+    const auto differs = std::ranges::mismatch(got, was).in1;
+    if (differs == got.end()) continue;
+    const auto element = static_cast<std::size_t>(differs - got.begin()) / tasks::element_bytes(input.dtype);
+    findings.push_back({.ok = false, .test = "input_written", .tensor = input.name, .index = element,
+                        .over = std::numeric_limits<double>::infinity(),
+                        .detail = tasks::element_name(input, element) + " was changed: an input may only be read"});
+  }
+  return findings;
+}
+
 std::vector<Finding> Chain::judge(const std::vector<std::string>& read) const {
   const std::vector<const Tensor*> outputs = task_.with(Role::output), states = task_.with(Role::state);
-  OL_CHECK(read.size() == outputs.size() + (compares_states() ? states.size() : 0), "one read for each tensor compared");
+  const std::size_t compared = outputs.size() + (compares_states() ? states.size() : 0);
+  OL_CHECK(read.size() == compared + task_.with(Role::input).size(), "one read for each tensor compared");
   std::vector<tasks::TensorView> views;
-  std::vector<Finding> findings;
-  for (std::size_t i = 0; i < read.size(); ++i) {
-    const auto got = std::as_bytes(std::span(read[i].data(), read[i].size()));
+  std::vector<Finding> findings = written_inputs(std::span(read).subspan(compared));
+  for (std::size_t i = 0; i < compared; ++i) {
+    const auto got = as_bytes(read[i]);
     const bool output = i < outputs.size();
     const Tensor* tensor = output ? outputs[i] : states[i - outputs.size()];
     const Bytes& want = output ? expected_outputs_[i] : expected_states_[i - outputs.size()];
@@ -137,6 +161,9 @@ std::vector<Finding> Chain::judge(const std::vector<std::string>& read) const {
   }
   // What was never written also compares as a NaN, which says less.
   if (!findings.empty()) return findings;
+  // All tests that passed, so that a grade shows how close each came; of a failure the decisive ones.
+  findings = tasks::measure(task_, views, spec_.start.context, position() + 1);
+  if (std::ranges::all_of(findings, &Finding::ok)) return findings;
   return tasks::compare(task_, views, spec_.start.context, position() + 1);
 }
 

@@ -3,6 +3,7 @@
 // reference's results, and the comparison. The caller moves the candidate's bytes.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class Chain {
 
  private:
   std::vector<tasks::Finding> never_written(std::size_t state, const tasks::Tensor& tensor, std::span<const std::byte> got) const;
+  std::vector<tasks::Finding> written_inputs(std::span<const std::string> read) const;
   std::span<const std::byte> before_state(std::size_t state) const;
   std::span<const std::byte> residual_of(const tasks::Tensor& output) const;
   bool compares_states() const { return !spec_.on_gpu || step_ + 1 == spec_.steps; }

@@ -7,6 +7,21 @@
 namespace onelaunch::sandbox {
 namespace {
 
+// Error over tolerance: 1 is the limit.
+double closeness(const tasks::Finding& finding) {
+  if (!(finding.tolerance > 0)) return 0;
+  const double error = finding.test == "rel_l2" ? std::abs(finding.got) : std::abs(finding.got - finding.want);
+  return error / finding.tolerance;
+}
+
+std::string times_over(const tasks::Finding& finding) {
+  const double close = closeness(finding);
+  if (!(close > 1)) return "";
+  char text[64];
+  std::snprintf(text, sizeof text, close < 100 ? ": %.2f times what is allowed" : ": %.0f times what is allowed", close);
+  return text;
+}
+
 GateResult result_of(const tasks::Finding& finding, const GatePlace& place) {
   GateResult gate;
   gate.stage = "correctness";
@@ -21,15 +36,9 @@ GateResult result_of(const tasks::Finding& finding, const GatePlace& place) {
   gate.step = place.step;
   gate.seed = place.seed;
   gate.detail = finding.detail;
+  if (!finding.ok) gate.detail += times_over(finding);
   if (place.strict) gate.detail += " [strict inputs]";
   return gate;
-}
-
-// Error over tolerance: 1 is the limit.
-double closeness(const tasks::Finding& finding) {
-  if (!(finding.tolerance > 0)) return 0;
-  const double error = finding.test == "rel_l2" ? std::abs(finding.got) : std::abs(finding.got - finding.want);
-  return error / finding.tolerance;
 }
 
 std::string sentence(const tasks::Finding& finding, const GatePlace& place) {
@@ -37,7 +46,7 @@ std::string sentence(const tasks::Finding& finding, const GatePlace& place) {
   if (finding.detail.empty())
     std::snprintf(numbers, sizeof numbers, "%s of %s fails at %zu: got %.6g, want %.6g, tolerance %.3g", finding.test.c_str(),
                   finding.tensor.c_str(), finding.index, finding.got, finding.want, finding.tolerance);
-  std::string text = finding.detail.empty() ? numbers : finding.detail;
+  std::string text = (finding.detail.empty() ? numbers : finding.detail) + times_over(finding);
   text += " (context " + std::to_string(place.context) + ", step " + std::to_string(place.step);
   text += place.strict ? ", strict inputs)" : ")";
   return text;
@@ -55,7 +64,7 @@ bool GateReport::add(const std::vector<tasks::Finding>& findings, const GatePlac
       continue;
     }
     const double close = closeness(finding);
-    auto& [known, gate] = closest_[{finding.tensor, finding.test}];
+    auto& [known, gate] = closest_[finding.test];
     if (gate.test.empty() || close > known) known = close, gate = result_of(finding, place);
   }
   return all_passed;
@@ -67,7 +76,7 @@ std::vector<GateResult> GateReport::gates() const {
   for (const auto& [key, pass] : closest_) passes.push_back(pass);
   std::ranges::stable_sort(passes, std::greater<>(), &std::pair<double, GateResult>::first);
   std::vector<GateResult> gates;
-  for (std::size_t i = 0; i < std::min(passes.size(), kClosestMax); ++i) gates.push_back(passes[i].second);
+  for (auto& [close, gate] : passes) gates.push_back(std::move(gate));
   return gates;
 }
 

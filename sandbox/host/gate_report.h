@@ -21,17 +21,15 @@ class GateReport {
  public:
   // True when all passed.
   bool add(const std::vector<tasks::Finding>& findings, const GatePlace& place);
-  // The failures; without any, for each test the pass that came closest to failing, at most kClosestMax.
+  // The failures; without any, for each test the pass that came closest to failing.
   std::vector<GateResult> gates() const;
   // "hidden_out: rel_l2 is 0.5, at most 0.02 is allowed ... (context 32, step 1, strict inputs)"
   std::string first_failure() const;
 
-  static constexpr std::size_t kClosestMax = 8;
-
  private:
   std::vector<GateResult> failures_;
   std::string first_failure_;
-  std::map<std::pair<std::string, std::string>, std::pair<double, GateResult>> closest_;  // by tensor and test
+  std::map<std::string, std::pair<double, GateResult>> closest_;  // by test
 };
 
 }  // namespace onelaunch::sandbox

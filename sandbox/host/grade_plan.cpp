@@ -47,7 +47,8 @@ GradePlan plan_grade(const tasks::Task& task, std::size_t weight_bytes, const Gr
   GradePlan plan;
   std::uint64_t stream = 0;
   const auto add = [&](tasks::InputSet set, std::int64_t context, int steps, std::uint64_t schedule, bool timed) {
-    plan.chains.push_back({set, context, heavy ? 1 : steps, derived_seed(seed, stream++), schedule, timed});
+    const bool linked = !plan.chains.empty() && plan.chains.back().set == set;
+    plan.chains.push_back({set, context, heavy ? 1 : steps, derived_seed(seed, stream++), schedule, timed, linked});
     plan.capacity = std::max(plan.capacity, context + plan.chains.back().steps);
   };
   for (const tasks::SweepPoint& point : points)
@@ -60,6 +61,7 @@ GradePlan plan_grade(const tasks::Task& task, std::size_t weight_bytes, const Gr
   if (!points.empty() && (request.detect || (!quick && !heavy))) {
     add(tasks::InputSet::nominal, points.front().context, kDetectSteps, derived_seed(seed, kDetectStream) | 1, false);
     plan.chains.back().detect = true;
+    plan.chains.back().linked = false;
   }
   for (std::size_t i = 0; i < (quick ? 0 : heavy ? std::min<std::size_t>(points.size(), 1) : points.size()); ++i)
     add(tasks::InputSet::strict, points[i].context, std::min(points[i].steps, kStrictSteps),
@@ -75,7 +77,9 @@ GpuGradePlan plan_gpu_grade(const tasks::Task& task, const GradeRequest& request
   std::uint64_t stream = 0;
   const auto add = [&](tasks::InputSet set, std::int64_t context, int steps) {
     const auto spare = 1 + static_cast<std::int64_t>(derived_seed(seed, kCapacityStream + stream) % 7);
-    plan.chains.push_back({set, context, steps, derived_seed(seed, stream++), 0, false, false, context + steps + spare});
+    const bool linked = set == tasks::InputSet::strict && !plan.chains.empty();
+    plan.chains.push_back(
+        {set, context, steps, derived_seed(seed, stream++), 0, false, linked, false, context + steps + spare});
     plan.capacity = std::max(plan.capacity, plan.chains.back().capacity);
   };
   for (const tasks::SweepPoint& point : points_of(task, request)) {

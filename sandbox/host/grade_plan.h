@@ -16,6 +16,7 @@ struct PlannedChain {
   std::uint64_t seed = 0;            // of states, tokens, poison, and of when scratch and sync are reset
   std::uint64_t schedule_seed = 0;   // of every step but a timed chain's last; 0: round robin
   bool timed = false;                // its last step is a measurement
+  bool linked = false;               // new states, but sync, scratch and epoch as the chain before left them
   bool detect = false;               // emu: with the detectors of races and undefined reads
   std::int64_t capacity = 0;         // rows of its caches, where chains differ in them; 0: the plan's
 };

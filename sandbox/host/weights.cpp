@@ -10,10 +10,8 @@
 namespace onelaunch::sandbox {
 namespace {
 
-auto refused(const char* what) { return unavailable(std::string("memory for the weights: ") + what + ": " + std::strerror(errno)); }
-
-bool differ(const tasks::Distribution& a, const tasks::Distribution& b) {
-  return a.kind != b.kind || a.scale != b.scale || a.mean != b.mean || a.spread != b.spread;
+auto refused(const char* what) {
+  return unavailable(std::string("memory for the weights: ") + what + ": " + std::strerror(errno));
 }
 
 }  // namespace
@@ -30,7 +28,8 @@ Result<std::shared_ptr<const Weights>> Weights::make(const tasks::Task& task, st
   if (writable == MAP_FAILED) return refused("mmap");
   tasks::fill_weights(task, seed, set, {static_cast<std::byte*>(writable), weights->arena_.bytes}, threads);
   ::munmap(writable, bytes);
-  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) return refused("sealing");
+  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+    return refused("sealing");
   void* readable = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (readable == MAP_FAILED) return refused("mmap");
   weights->bytes_ = static_cast<const std::byte*>(readable);
@@ -45,8 +44,8 @@ Weights::~Weights() {
 bool strict_differs(const tasks::Task& task, const tasks::Tensor& weight) {
   // The three members of an int4 weight are drawn together.
   const std::string owner = weight.name.substr(0, weight.name.rfind('.'));
-  if (const tasks::Quantised* quantised = task.find_quantised(owner)) return differ(quantised->nominal, quantised->strict);
-  return differ(weight.nominal, weight.strict);
+  if (const tasks::Quantised* quantised = task.find_quantised(owner)) return quantised->nominal != quantised->strict;
+  return weight.nominal != weight.strict;
 }
 
 bool strict_weights_differ(const tasks::Task& task) {

@@ -94,7 +94,7 @@ TEST(Compare, FindsOneWrongElement) {
   EXPECT_FALSE(finding.ok);
   EXPECT_EQ(finding.test, "element");
   EXPECT_EQ(finding.index, 77u);
-  EXPECT_THAT(finding.detail, HasSubstr("element 77 of out"));
+  EXPECT_THAT(finding.detail, HasSubstr("out[77]"));
 }
 
 TEST(Compare, FindsASmallErrorEverywhere) {
@@ -171,7 +171,7 @@ TEST(Compare, JudgesEveryNewRowForItself) {
   const Finding finding = comparison.judge();
   EXPECT_FALSE(finding.ok);
   EXPECT_EQ(finding.index, at);
-  EXPECT_THAT(finding.detail, HasSubstr("element 7 of row 9 of rows"));
+  EXPECT_THAT(finding.detail, HasSubstr("rows[row 9, column 7]"));
 }
 
 TEST(Compare, UsesTheToleranceOfTheTensor) {

@@ -116,6 +116,10 @@ constexpr Distribution kWide{Kind::normal, 3, 0.75, 0}, kSpread{Kind::normal, 0.
     kWidestSpread{Kind::normal, 1, 0, 16};
 constexpr Distribution kConstant{Kind::constant, -2.5, 0, 0}, kLarge{Kind::normal, 200, 100, 0};
 
+constexpr Distribution kOutliers{.kind = Kind::normal, .scale = 1, .spread = 2, .outlier = 20};
+constexpr Distribution kMarked{.kind = Kind::normal, .scale = 0.5, .mean = 1, .outlier = 3, .marked = 128};
+constexpr Distribution kQuiet{.kind = Kind::normal, .scale = 2, .spread = 1, .marked = 0};
+
 class Varied {
  public:
   Varied() {
@@ -129,6 +133,11 @@ class Varied {
     plain("g", Role::weight, DType::i32, {9, 5}, {Kind::normal, 1e7, 0, 0}, kSpread);
     int4("h", 2, 128, 16, {}, {Kind::normal, 1e-7, 0, 0});
     plain("i", Role::weight, DType::bf16, {4096}, {}, kConstant);
+    plain("m", Role::weight, DType::bf16, {7, 300}, kMarked, kQuiet);
+    plain("n", Role::weight, DType::f32, {517}, kOutliers, kMarked);
+    int4("o", 2, 384, 264, kQuiet, kQuiet);
+    int4("p", 2, 256, 21, kQuiet, kSpread);
+    plain("q", Role::state, DType::f32, {2, 130}, kOutliers, kOutliers);
     plain("j", Role::state, DType::bf16, {kCapacity, 13}, kSpread, kWide);
     plain("k", Role::state, DType::f32, {3, 24}, kWide, kWidestSpread);
     plain("l", Role::state, DType::bf16, {kCapacity, 64}, kConstant, {});

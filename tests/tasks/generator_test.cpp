@@ -133,6 +133,73 @@ TEST(FillWeights, DrawsInt4WeightsOfTheDeviationAskedFor) {
   EXPECT_NEAR(deviation(values), 0.02, 0.0005);
 }
 
+// The channels that are marked in a vector of a seed.
+std::vector<std::size_t> loud_channels(const std::vector<float>& norm) {
+  std::vector<std::size_t> loud;
+  for (std::size_t i = 0; i < norm.size(); ++i)
+    if (std::abs(norm[i]) > 20) loud.push_back(i);
+  return loud;
+}
+
+TEST(FillWeights, MarksTheSameChannelsInAllWeights) {
+  std::string text = replaced(minimal_task(), R"("strict": {"normal": 0.25, "mean": 1})",
+                              R"("strict": {"normal": 0.1, "mean": 1, "marked": 128})");
+  text = replaced(text, R"("group": 128}, "nominal": {"normal": 0.02}})",
+                  R"("group": 128}, "nominal": {"normal": 0.02}, "strict": {"normal": 0.02, "marked": 0}})");
+  text =
+      replaced(text, R"("shape": ["kv", "hidden"], "nominal": {"normal": 0.02}})",
+               R"("shape": ["kv", "hidden"], "nominal": {"normal": 0.02}, "strict": {"normal": 0.02, "marked": 0}})");
+  const Task task = parsed(text);
+  const Buffer arena = weights(task, 1, InputSet::strict, 1);
+  const std::vector<std::size_t> loud = loud_channels(bf16_values(part(task, arena, "layer.0.norm")));
+  ASSERT_EQ(loud.size(), 2u);  // of 256
+  EXPECT_LT(loud[0], 128u);
+  EXPECT_GE(loud[1], 128u);
+  EXPECT_EQ(loud_channels(bf16_values(part(task, arena, "layer.1.norm"))), loud);
+  const std::vector<float> k = bf16_values(part(task, arena, "layer.0.k"));
+  const std::vector<float> zero = bf16_values(part(task, arena, "layer.1.up.zero"));
+  const auto packed = part(task, arena, "layer.1.up.packed");
+  for (const std::size_t channel : loud) {
+    for (std::size_t n = 0; n < 64; ++n) ASSERT_EQ(k[n * 256 + channel], 0);
+    for (std::size_t n = 0; n < 256; ++n) {
+      const int q = static_cast<int>(packed[channel / 2 * 256 + n]) >> (channel % 2 * 4) & 15;
+      ASSERT_EQ(static_cast<float>(q), zero[channel / 128 * 256 + n]);
+    }
+  }
+  const Buffer others = weights(task, 2, InputSet::strict, 1);
+  EXPECT_NE(loud_channels(bf16_values(part(task, others, "layer.0.norm"))), loud);
+}
+
+TEST(FillTensor, StretchesOneElementInSixtyFour) {
+  const Task task =
+      parsed(replaced(minimal_task(), R"({"normal": 0.5, "spread": 2})", R"({"normal": 0.01, "outlier": 1000})"));
+  const Tensor& cache = *task.find("layer.0.cache");
+  Buffer rows(cache.bytes(256));
+  fill_tensor(task, cache, 3, InputSet::nominal, 256, rows);
+  const std::vector<float> values = bf16_values(rows);
+  const auto far = std::count_if(values.begin(), values.end(), [](float v) { return std::abs(v) > 0.06f; });
+  EXPECT_NEAR(static_cast<double>(far) / double(values.size()), 1.0 / 64, 0.003);
+}
+
+TEST(FillToken, SwingsWithinEveryThreeSteps) {
+  const Task task = parsed(replaced(minimal_task(), R"("shape": ["hidden"], "nominal": {"normal": 1}})",
+                                    R"("shape": ["hidden"], "nominal": {"normal": 1, "swing": 9}})"));
+  const Tensor& token = *task.find("token");
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    double least = 1e9, most = 0;
+    for (int step = 5; step < 8; ++step) {
+      Buffer bytes(token.bytes(0));
+      fill_token(task, token, seed, InputSet::nominal, step, 0, bytes);
+      const double scale = deviation(bf16_values(bytes));
+      least = std::min(least, scale), most = std::max(most, scale);
+      EXPECT_GT(scale, 1.0 / 600);
+      EXPECT_LT(scale, 1.2);
+    }
+    EXPECT_GT(most, 0.1);
+    EXPECT_LT(least, 0.02);
+  }
+}
+
 TEST(FillTensor, FillsCacheRowsUpToTheContextAndZeroesTheRest) {
   const Task task = parsed(minimal_task());
   const Tensor& cache = *task.find("layer.0.cache");

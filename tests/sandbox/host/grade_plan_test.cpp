@@ -54,6 +54,19 @@ TEST(GradePlan, LooksForRacesInHeavyTasksOnlyWhenAsked) {
   EXPECT_EQ(detects({.detect = true}), 1);
 }
 
+// The first chain on a set of weights finds sync reset. The next ones go on where it ended, with other states.
+TEST(GradePlan, LinksChainsOnTheSameWeights) {
+  const auto linked = [](const std::vector<PlannedChain>& chains) {
+    std::vector<bool> all;
+    for (const PlannedChain& chain : chains) all.push_back(chain.linked);
+    return all;
+  };
+  EXPECT_EQ(linked(plan_grade(a_task(), kLight, {}, 1).chains), (std::vector<bool>{false, true, false, false, true}));
+  EXPECT_EQ(linked(plan_grade(a_task(), kHeavy, {}, 1).chains), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(linked(plan_gpu_grade(a_task(), {}, 1).chains),
+            (std::vector<bool>{false, true, false, true, false, true, false, true}));
+}
+
 TEST(GradePlan, SpreadsAGpusChainsOverSeedsAndOddContexts) {
   const GpuGradePlan plan = plan_gpu_grade(a_task(), {}, 1);
   ASSERT_EQ(plan.chains.size(), 8u);

@@ -29,11 +29,6 @@ Mutant mutant_of(const nlohmann::json& json) {
   return mutant;
 }
 
-double share_of(const GateResult& gate) {
-  if (gate.tolerance > 0) return std::abs(gate.got - gate.want) / gate.tolerance;
-  return gate.passed ? 0 : std::numeric_limits<double>::infinity();
-}
-
 Result<Verdict> judge(Sandbox& sandbox, const Compiled& compiled, std::uint64_t seed, Deadline deadline) {
   Verdict verdict;
   verdict.outcome = compiled.outcome;
@@ -64,7 +59,7 @@ class Bench {
     emulated.cache = cache;
     emulated.weight_seed = 11;
     emulated.threads = 1;
-    emulated.grade_limits.launch_s = 20;
+    emulated.grade_limits.launch_s = 200;  // a busy machine; what spins runs into the limit of instructions
     emulated.grade_limits.instructions = 100'000'000;
     auto sandbox = open_emulated(bench->task_, emulated, bench->clock_);
     if (!sandbox) return because(sandbox.error());
@@ -75,7 +70,7 @@ class Bench {
   Result<std::vector<Verdict>> judge_with(const Mutant& mutant, const std::vector<std::uint64_t>& seeds) {
     auto source = apply(mutant, seed_source_);
     if (!source) return because(source.error());
-    const Deadline deadline = Deadline::after(clock_, Seconds(100));
+    const Deadline deadline = Deadline::after(clock_, Seconds(500));
     auto compiled = sandbox_->compile({*source, mutant.tunables}, deadline);
     if (!compiled) return because(compiled.error(), mutant.name);
     std::vector<Verdict> verdicts;
@@ -148,6 +143,11 @@ std::string difference(const Rejection& expected, const Verdict& verdict) {
     return "expected " + expected.test + " of " + expected.tensor + ", got " + said;
   if ((reason(verdict) + " " + said).find(expected.word) == std::string::npos) return "expected " + expected.word + ", got " + said;
   return "";
+}
+
+double share_of(const GateResult& gate) {
+  if (gate.tolerance > 0) return std::abs(gate.got - gate.want) / gate.tolerance;
+  return gate.passed ? 0 : std::numeric_limits<double>::infinity();
 }
 
 std::string reason(const Verdict& verdict) {

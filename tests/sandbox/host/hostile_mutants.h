@@ -59,6 +59,9 @@ std::vector<Result<std::vector<Verdict>>> judge_all(const MutantTable& table, co
 // Empty when the verdict is the rejection that the table names; else what differs.
 std::string difference(const Rejection& expected, const Verdict& verdict);
 
+// Error over tolerance; infinite where none is tolerated and it failed.
+double share_of(const GateResult& gate);
+
 // "rel_l2 of kda.1.S", "data_race", "mutable_global"
 std::string reason(const Verdict& verdict);
 

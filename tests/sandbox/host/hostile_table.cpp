@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "tests/sandbox/host/hostile_mutants.h"
@@ -74,6 +75,22 @@ int print_honest(const std::vector<Mutant>& variants, const std::vector<Verdicts
   return rejected;
 }
 
+// The worst that honest variants come to in each test.
+void print_margins(const std::vector<Mutant>& variants, const std::vector<Verdicts>& all) {
+  std::map<std::string, std::pair<double, std::string>> worst;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (!all[i]) continue;
+    for (const Verdict& verdict : *all[i])
+      for (const GateResult& gate : verdict.grade.gates) {
+        auto& [share, who] = worst[gate.test];
+        if (const double now = share_of(gate); who.empty() || now > share)
+          share = now, who = variants[i].name + ", " + gate.tensor;
+      }
+  }
+  std::printf("| test | worst honest error / tolerance | which |\n|---|---|---|\n");
+  for (const auto& [test, of] : worst) std::printf("| %s | %s | %s |\n", test.c_str(), number(of.first).c_str(), of.second.c_str());
+}
+
 std::vector<Mutant> named(std::vector<Mutant> mutants, const std::vector<std::string>& names) {
   if (!names.empty())
     std::erase_if(mutants, [&](const Mutant& mutant) { return std::ranges::find(names, mutant.name) == names.end(); });
@@ -96,7 +113,10 @@ int run(const std::string& file, const std::string& worker, const std::string& s
   const auto mutants = named(table->mutants, names), honest = named(table->honest, names);
   const int accepted = print_mutants(mutants, judge_all(*table, mutants, options));
   std::printf("\n");
-  const int rejected = print_honest(honest, judge_all(*table, honest, options));
+  const auto of_honest = judge_all(*table, honest, options);
+  const int rejected = print_honest(honest, of_honest);
+  std::printf("\n");
+  print_margins(honest, of_honest);
   std::printf("\n%zu mutants, %d accepted with at least one seed; %zu honest variants, %d rejected.\n", mutants.size(),
               accepted, honest.size(), rejected);
   return 0;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/bfloat16.h"
@@ -72,6 +73,41 @@ TEST_P(StrictInputs, ShowEveryState) {
     Chain mutant = honest;
     std::fill(mutant.states[i].begin(), mutant.states[i].end(), std::byte{0});
     EXPECT_GT(visibility(want, run(mutant, mutant.task, 2)), 2) << tensors[i]->name;
+  }
+}
+
+// Every element by a half, up or down. A tensor whose change a candidate does not answer, as one does that works on a
+// copy or on a part of it, is off by as much as the reference moves: the comparison with the reference needs no second
+// run with a changed tensor.
+void move_by_a_half(std::span<std::byte> bytes, DType dtype) {
+  std::uint32_t random = 12345;
+  const std::size_t size = element_bytes(dtype);
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    random = random * 1664525 + 1013904223;
+    const float by = random >> 31 ? 0.5f : 1.5f;
+    std::uint32_t word = 0;
+    std::memcpy(&word, &bytes[at], size);
+    if (dtype == DType::bf16) word = float_to_bf16(by * bf16_to_float(static_cast<std::uint16_t>(word)));
+    if (dtype == DType::f32) word = std::bit_cast<std::uint32_t>(by * std::bit_cast<float>(word));
+    std::memcpy(&bytes[at], &word, size);
+  }
+}
+
+TEST_P(StrictInputs, AnswerAChangeOfEachTensor) {
+  const Chain honest = chain();
+  const std::vector<Compared> want = run(honest, honest.task, 2);
+  for (const WeightArena::Place& place : weight_arena(honest.task).places) {
+    const std::string& name = place.tensor->name;
+    if (name.ends_with(".packed") || name.ends_with(".zero")) continue;  // the scale stands for all three
+    Chain moved = honest;
+    move_by_a_half(std::span(moved.weights).subspan(place.offset, place.bytes), place.tensor->dtype);
+    EXPECT_GT(visibility(want, run(moved, moved.task, 2)), 1) << name;
+  }
+  const auto tensors = honest.task.with(Role::state);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    Chain moved = honest;
+    move_by_a_half(moved.states[i], tensors[i]->dtype);
+    EXPECT_GT(visibility(want, run(moved, moved.task, 2)), 1) << tensors[i]->name;
   }
 }
 
