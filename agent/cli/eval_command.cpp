@@ -11,6 +11,7 @@
 #include "agent/loop/budget.h"
 #include "agent/loop/limits.h"
 #include "base/files.h"
+#include "sandbox/host/grade_plan.h"
 #include "tasks/catalog.h"
 
 namespace onelaunch::cli {
@@ -59,10 +60,25 @@ Json gate_json(const sandbox::GateResult& gate) {
           {"context", gate.context}, {"step", gate.step},     {"seed", gate.seed}, {"detail", gate.detail}};
 }
 
-void print_json(const sandbox::Compiled& compiled, const sandbox::Grade& grade) {
+// The same check once more: the seed is that of weights, states, tokens and block schedules.
+std::string command_text(const EvalOptions& options) {
+  std::string text = "onelaunch eval " + options.task + " " + options.kernel;
+  if (!options.variant.empty()) text += " --variant " + options.variant;
+  text += " --device " + options.device;
+  if (options.target != EvalOptions{}.target) text += " --target " + options.target;
+  for (const std::int64_t context : options.contexts) text += " --context " + std::to_string(context);
+  if (options.check != EvalOptions{}.check) text += " --check " + options.check;
+  if (options.schedules != 1) text += " --schedules " + std::to_string(options.schedules);
+  if (options.detect) text += " --detect";
+  for (const std::string& define : options.defines) text += " -D " + define;
+  return text + " --seed " + std::to_string(options.seed.value_or(0));
+}
+
+void print_json(const sandbox::Compiled& compiled, const sandbox::Grade& grade, const EvalOptions& options) {
   Json json;
   json["outcome"] = sandbox::name_of(grade.outcome);
   json["explanation"] = sandbox::explain(grade.outcome);
+  json["reproduce"] = command_text(options);
   json["source_sha256"] = compiled.source_sha256;
   json["tunables"] = compiled.tunables;
   json["compile_s"] = compiled.seconds;
@@ -90,10 +106,11 @@ std::string compile_text(const sandbox::Compiled& compiled) {
   return text;
 }
 
-std::string result_text(const sandbox::Grade& grade) {
+std::string result_text(const sandbox::Grade& grade, const EvalOptions& options) {
   const bool passed = std::holds_alternative<sandbox::Passed>(grade.outcome);
   if (!passed)
-    return "rejected  " + std::string(sandbox::name_of(grade.outcome)) + ": " + sandbox::explain(grade.outcome) + "\n";
+    return "rejected  " + std::string(sandbox::name_of(grade.outcome)) + ": " + sandbox::explain(grade.outcome) +
+           "\nreproduce " + command_text(options) + "\ntests     docs/gates.md says what each test means\n";
   std::string text = "passed";
   if (!grade.times.empty())
     text += "    " + format_number("%.2f us a token, ", sandbox::score_us(grade.times)) +
@@ -113,7 +130,9 @@ Result<sandbox::Grade> grade_kernel(sandbox::Sandbox& sandbox, const sandbox::Co
                        deadline);
 }
 
-Result<int> evaluate(const EvalOptions& options) {
+Result<int> evaluate(EvalOptions options) {
+  // Known here, so that whoever reads the result can have the same one again.
+  if (!options.seed) options.seed = sandbox::fresh_seed();
   const SystemClock clock;
   const Result<tasks::Task> task = tasks::load_task(options.task, options.variant);
   if (!task) return because(task.error());
@@ -138,9 +157,9 @@ Result<int> evaluate(const EvalOptions& options) {
   progress.done();
   if (!grade) return because(grade.error(), "grading");
   if (options.json)
-    print_json(*compiled, *grade);
+    print_json(*compiled, *grade, options);
   else
-    std::cout << grade_text(*grade) << result_text(*grade);
+    std::cout << grade_text(*grade) << result_text(*grade, options);
   return std::holds_alternative<sandbox::Passed>(grade->outcome) ? kOk : kRejected;
 }
 

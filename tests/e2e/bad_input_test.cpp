@@ -137,6 +137,16 @@ TEST_F(BadInput, AKernelThatWritesNothingIsRejected) {
   expect(eval(kHeader + "OL_LAUNCH(.block = 32, .grid = 1);\n" + kEntry + " {}\n"), 3, "y");
 }
 
+// What an author needs: which tensor, where in it, by how much, and how to see it again.
+TEST_F(BadInput, ARejectionSaysWhereAndHowToReproduceIt) {
+  const std::string kernel = kHeader + "OL_LAUNCH(.block = 32, .grid = 1);\n" + kEntry +
+                             " {\n  for (int i = threadIdx.x; i < 256; i += 32) args.y[i] = args.token[0];\n}\n";
+  const Ended ended = eval(kernel);
+  EXPECT_EQ(ended.code, 3) << ended.out;
+  for (const char* word : {"element of y", "y[", "times what is allowed", "reproduce onelaunch eval rmsnorm_linear", "--seed "})
+    EXPECT_NE(ended.out.find(word), std::string::npos) << word << "\n" << ended.out;
+}
+
 TEST_F(BadInput, AnUnknownTunableIsRejected) {
   const std::string seed = std::string(ONELAUNCH_TASKS_FOLDER) + "/rmsnorm_linear/seed.cu";
   expect(run({"eval", "rmsnorm_linear", seed, "--variant", "tiny", "-D", "NO_SUCH=1"}), 3, "NO_SUCH");
