@@ -1,5 +1,6 @@
 # onelaunch_library, onelaunch_executable, onelaunch_test: one set of flags and one include root for every target.
 option(ONELAUNCH_SANITIZE "Build with address and undefined-behaviour sanitizers" OFF)
+option(ONELAUNCH_FUZZ "Build the fuzz targets (clang): see tests/fuzz/run.sh" OFF)
 
 find_program(ONELAUNCH_CCACHE ccache)
 if(ONELAUNCH_CCACHE)
@@ -16,6 +17,12 @@ function(onelaunch_flags target)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   if(ONELAUNCH_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endif()
+  if(ONELAUNCH_FUZZ)
+    # clang warns of other things than the compiler that the tree is kept free of warnings with.
+    target_compile_options(${target} PRIVATE -w -g -fsanitize=fuzzer-no-link,address,undefined
+      -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
 endfunction()

@@ -49,6 +49,7 @@ std::size_t element_bytes(const Tokens& tokens) {
 // `.const .align 8 .b8 ol_launch[64] = {1, 0, ...}` as 64-bit words; what is left out is zero.
 std::vector<std::uint64_t> words_of(const Tokens& tokens) {
   const std::size_t size = element_bytes(tokens);
+  if (size == 0) return {};
   const auto bracket = std::ranges::find(tokens, "[");
   std::uint64_t count = bracket != tokens.end() && bracket + 1 != tokens.end() ? number(*(bracket + 1)) : 1;
   count = std::min<std::uint64_t>(count, 1024);

@@ -56,6 +56,11 @@ TEST(PtxScan, KnowsPrintfAndAssertAndNoOtherUndefinedFunction) {
   EXPECT_EQ(found(".func (.param .b32 r) helper(.param .b32 a)\n{\nret;\n}\n", ""), Names{});
 }
 
+// Of a type whose size is not known here: no words, rather than words of nothing.
+TEST(PtxScan, ReadsNoWordsFromAConstantOfAnUnknownType) {
+  EXPECT_TRUE(scan_ptx(".const .align 8 .pred ol_launch[8] = {256, 132};").constants.at("ol_launch").empty());
+}
+
 const std::string kMemo = ".global .align 4 .b8 memo[16];";
 
 TEST(PtxScan, FindsGlobalsThatAreWrittenThroughAnyChainOfRegisters) {
