@@ -32,6 +32,7 @@ struct BoardRow {
   bool finished = false, verified = false;  // verified: the closing re-grade passed
   std::string quarantine;                   // why its times cannot be true
   std::string containment;                  // "weak" is never ranked
+  std::string check;                        // what a re-grade here said of it; empty: none was made
   int rank = 0;                             // within its board, from 1; 0: no time, unverified or weakly contained
   int runs = 1, runs_verified = 0;          // of this entry on this board
   std::vector<std::string> other_runs;      // best first

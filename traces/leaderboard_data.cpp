@@ -113,6 +113,7 @@ Json json_of(const BoardRow& row) {
   json["runs_verified"] = row.runs_verified;
   json["other_runs"] = row.other_runs;
   json["quarantine"] = row.quarantine;
+  json["check"] = row.check;
   return json;
 }
 

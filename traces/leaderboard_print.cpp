@@ -122,6 +122,7 @@ Grid grid_of(const std::vector<const BoardRow*>& group) {
   if (several)
     grid.column("runs", Align::right, [](const BoardRow& row) { return std::to_string(row.runs_verified) + " of " + std::to_string(row.runs); });
   grid.column("status", Align::left, status_of);
+  grid.column("checked here", Align::left, [](const BoardRow& row) { return one_line(row.check); }, false);
   grid.column("run", Align::left, [](const BoardRow& row) { return one_line(row.run); });
   return grid.take();
 }

@@ -47,6 +47,7 @@ function status(row) {
   const words = [row.finished ? (row.verified ? "verified" : "unverified") : "unfinished"];
   if (row.quarantine) words.push("quarantined");
   if (row.containment === "weak") words.push("weak containment");
+  if (row.check) words.push("checked: " + row.check);
   return make("span", {class: row.rank ? "good" : "warn"}, words.join(", "));
 }
 
