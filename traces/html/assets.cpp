@@ -22,6 +22,7 @@ ONELAUNCH_EMBED(script, ONELAUNCH_ASSETS "/report.js");
 ONELAUNCH_EMBED(board_script, ONELAUNCH_ASSETS "/board.js");
 ONELAUNCH_EMBED(session_script, ONELAUNCH_ASSETS "/session.js");
 ONELAUNCH_EMBED(charts_script, ONELAUNCH_ASSETS "/session_charts.js");
+ONELAUNCH_EMBED(kernel_script, ONELAUNCH_ASSETS "/session_kernel.js");
 ONELAUNCH_EMBED(source_script, ONELAUNCH_ASSETS "/source.js");
 ONELAUNCH_EMBED(external, ONELAUNCH_EXTERNAL);
 ONELAUNCH_EMBED(chart, ONELAUNCH_CHART_JS);
@@ -47,6 +48,7 @@ Asset asset(int index) {
       {"board.js", between(onelaunch_asset_board_script, onelaunch_asset_board_script_end)},
       {"session.js", between(onelaunch_asset_session_script, onelaunch_asset_session_script_end)},
       {"session_charts.js", between(onelaunch_asset_charts_script, onelaunch_asset_charts_script_end)},
+      {"session_kernel.js", between(onelaunch_asset_kernel_script, onelaunch_asset_kernel_script_end)},
       {"source.js", between(onelaunch_asset_source_script, onelaunch_asset_source_script_end)},
       {"chart.js", between(onelaunch_asset_chart, onelaunch_asset_chart_end)},
       {"highlight.js", between(onelaunch_asset_highlight, onelaunch_asset_highlight_end)},

@@ -16,7 +16,7 @@ std::string_view session_page();  // HTML with the places @TITLE@, @DATA@ and @B
 std::string_view shipped_external_file();  // of format onelaunch.external/1
 
 // report.css, our scripts and the two libraries.
-inline constexpr int kAssets = 8;
+inline constexpr int kAssets = 9;
 Asset asset(int index);
 
 }  // namespace onelaunch::traces
