@@ -14,7 +14,7 @@ struct Window {
 // The first that fits. As of December 2026.
 constexpr std::array kWindows{Window{"gpt-4o", 128'000},    Window{"gpt-4.1", 1'000'000}, Window{"gpt-oss", 128'000},
                               Window{"gpt-", 272'000},      Window{"claude", 200'000},    Window{"gemini", 1'000'000},
-                              Window{"deepseek", 128'000},  Window{"kimi", 256'000},      Window{"qwen", 128'000},
+                              Window{"deepseek", 128'000},  Window{"qwen", 128'000},
                               Window{"glm", 128'000}};
 
 }  // namespace
