@@ -20,6 +20,7 @@
 #include "traces/foreign/export.h"
 #include "traces/foreign/transcript.h"
 #include "traces/html/site.h"
+#include "traces/html/transcript_page.h"
 #include "traces/reader.h"
 #include "traces/view.h"
 
@@ -78,6 +79,12 @@ Result<void> export_session(const ReplayOptions& options) {
 int replay_transcript(const ReplayOptions& options) {
   const Result<traces::Transcript> transcript = traces::read_transcript(options.run);
   if (!transcript) return report(transcript.error());
+  if (!options.html.empty()) {
+    const Result<void> written = traces::write_transcript_site(*transcript, options.html);
+    if (!written) return report(written.error());
+    std::cout << "wrote " << options.html << "/index.html\n";
+    if (!options.view) return kOk;
+  }
   traces::print_transcript(*transcript, {.color = ::isatty(STDOUT_FILENO) == 1}, std::cout);
   return kOk;
 }
