@@ -15,6 +15,7 @@ void add_run_command(CLI::App& app, int& exit_code);
 void add_eval_command(CLI::App& app, int& exit_code);
 void add_compare_command(CLI::App& app, int& exit_code);
 void add_profile_command(CLI::App& app, int& exit_code);
+void add_mcp_command(CLI::App& app, int& exit_code);
 void add_microbench_command(CLI::App& app, int& exit_code);
 void add_submit_command(CLI::App& app, int& exit_code);
 void add_replay_command(CLI::App& app, int& exit_code);

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   add_compare_command(app, exit_code);
   add_profile_command(app, exit_code);
   add_microbench_command(app, exit_code);
+  add_mcp_command(app, exit_code);
   add_submit_command(app, exit_code);
   add_replay_command(app, exit_code);
   add_trace_command(app, exit_code);

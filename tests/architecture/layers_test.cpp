@@ -31,8 +31,9 @@ const std::map<std::string, Layers>& allowed() {
       {"agent/model",
        {"agent/llm", "agent/tools", "agent/prompts", "agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
       {"agent/external", {"agent/tools", "agent/prompts", "agent/loop", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
+      {"agent/mcp", {"agent/external", "agent/tools", "base"}},
       {"agent/cli",
-       {"agent/export", "agent/external", "agent/llm", "agent/loop", "agent/model", "agent/prompts", "agent/tools", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
+       {"agent/export", "agent/external", "agent/llm", "agent/loop", "agent/mcp", "agent/model", "agent/prompts", "agent/tools", "agent/tuner", "sandbox/host", "sandbox/protocol", "tasks", "traces", "base"}},
   };
   return table;
 }
