@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "traces/foreign/transcript.h"
 #include "traces/leaderboard_rank.h"
 #include "traces/reader.h"
 
@@ -21,6 +22,7 @@ Result<std::vector<fs::path>> traces_under(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return invalid(path.string() + ": no such file or folder");
   if (!fs::is_directory(path, error)) return std::vector<fs::path>{path};
+  if (looks_foreign(path)) return std::vector<fs::path>{path};
   if (fs::exists(path / "events.jsonl", error)) return std::vector<fs::path>{path / "events.jsonl"};
   std::vector<fs::path> found;
   fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error);
@@ -152,7 +154,36 @@ Result<BoardRow> read_row(const fs::path& file) {
   return row_of(state, file);
 }
 
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+// What another program's session says of itself, beside the entries that others published.
+Result<ExternalEntry> entry_of_transcript(const fs::path& path) {
+  const Result<Transcript> transcript = read_transcript(path);
+  if (!transcript) return because(transcript.error());
+  ExternalEntry entry;
+  entry.agent = transcript->agent + (transcript->model.empty() ? "" : ", " + transcript->model);
+  entry.task = entry.device = entry.baseline = "not told";
+  entry.citation = transcript->format + ", unchecked: " + path.string();
+  if (!transcript->lacks.empty()) entry.note = "not in this transcript: " + joined(transcript->lacks);
+  if (!transcript->figures.empty()) entry.note += (entry.note.empty() ? "" : "; ") + ("it states: " + joined(transcript->figures));
+  entry.active_s = transcript->duration_s;
+  entry.cost_usd = transcript->cost_usd;
+  entry.output_tokens = transcript->use.output;
+  entry.file = path.string();
+  return entry;
+}
+
 Result<void> take_file(const fs::path& file, std::vector<BoardRow>& runs, std::vector<ExternalEntry>& added) {
+  if (looks_foreign(file)) {
+    Result<ExternalEntry> entry = entry_of_transcript(file);
+    if (!entry) return because(entry.error());
+    added.push_back(std::move(*entry));
+    return {};
+  }
   if (file.extension() == ".json") {
     const Result<std::vector<ExternalEntry>> entries = read_external(file);
     if (!entries) return because(entries.error());

@@ -45,7 +45,8 @@ struct Board {
   std::vector<std::string> searched;        // the paths asked for
 };
 
-// Each path is a run directory, an events.jsonl, a file of external entries (external.h), or a folder searched for run
+// Each path is a run directory, an events.jsonl, a file of external entries (external.h), another program's transcript
+// (shown, never ranked), or a folder searched for run
 // directories and *.external.json. A run met twice counts once. Fails (invalid_input) when a path does not exist; a
 // folder without runs gives an empty board. Entries whose intervals overlap share a rank.
 Result<Board> make_board(const std::vector<std::filesystem::path>& paths);

@@ -86,6 +86,9 @@ TEST_F(Repeat, BadInputIsAnsweredWithWhatToDo) {
   std::ofstream(path("foreign.jsonl")) << R"({"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]})" << "\n"
                                        << R"({"type":"result","subtype":"success","session_id":"s","total_cost_usd":0.1})" << "\n";
   refused({"replay", path("foreign.jsonl"), "--regrade"}, "another program's transcript");
+  const Ended board = run({"leaderboard", path("run"), path("foreign.jsonl")});
+  EXPECT_EQ(board.code, 0) << board.out;
+  EXPECT_NE(board.out.find("unchecked"), std::string::npos) << "a foreign session stands on the board, unranked\n" << board.out;
   const Ended page = run({"replay", path("foreign.jsonl"), "--html", path("page")});
   EXPECT_EQ(page.code, 0) << page.out;
   EXPECT_NE(read_file(path("page/index.html"), 1u << 20).value_or("").find("nothing in it was checked"), std::string::npos);

@@ -61,6 +61,9 @@ TEST_F(E2e, RunsASessionThatEndsByItselfAndLeavesEverythingBehind) {
   ASSERT_TRUE(state.end) << ended.out;
   EXPECT_TRUE(state.end->reason == "cap" || state.end->reason == "finished") << state.end->reason;
   EXPECT_LE(state.active_s, 7);
+  double attributed = 0;
+  for (const auto& [kind, seconds] : state.end->attribution_s) attributed += seconds;
+  EXPECT_NEAR(attributed, state.active_s, 0.01 * state.active_s) << "every second of the session is some activity's";
   EXPECT_GE(state.decisions, 1) << ended.out;
   EXPECT_TRUE(state.verified()) << ended.out;
   EXPECT_TRUE(state.baselines.contains("eager"));
