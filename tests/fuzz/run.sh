@@ -7,7 +7,7 @@ seconds=$1
 shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${ONELAUNCH_FUZZ_BUILD:-$root/build/fuzz}
-[ $# -gt 0 ] || set -- task_json ptx declarations frames messages sse
+[ $# -gt 0 ] || set -- task_json ptx declarations frames messages trace sse
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="${CLANG:-clang++}" \
   -DONELAUNCH_FUZZ=ON -DONELAUNCH_TESTS=OFF > /dev/null
