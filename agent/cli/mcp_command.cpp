@@ -162,7 +162,7 @@ void add_mcp_command(CLI::App& app, int& exit_code) {
   command->add_option("--resume", run.resume, "Continue the session in this run directory");
   command->footer(
       "Standard output carries the protocol only; the session's log is on standard error.\n"
-      "Examples:\n"
+      "Example:\n"
       "  onelaunch mcp --print-config claude rmsnorm_linear --wall 1h > .mcp.json\n"
       "  onelaunch mcp rmsnorm_linear --variant tiny --device emu --wall 10m --out my-run\n"
       "  onelaunch mcp --session my-run");

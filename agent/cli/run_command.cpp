@@ -151,7 +151,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->json, "No running log; the result as JSON");
   command->footer(
       "Ctrl-C ends the session with its result; a second one skips the closing re-grade.\n"
-      "Examples:\n"
+      "Example:\n"
       "  onelaunch run kimi_linear_decode --variant tiny --agent tuner --device emu --wall 2m\n"
       "  onelaunch run kimi_linear_decode --agent anthropic:MODEL --wall 3h --budget-usd 40\n"
       "  onelaunch run rmsnorm_linear --agent compat:MODEL@http://localhost:8000/v1 --wall 30m --budget-tokens 2000000\n"
