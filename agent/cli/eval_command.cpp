@@ -147,6 +147,7 @@ Result<int> evaluate(EvalOptions options) {
   auto sandbox =
       open_device(*task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
   if (!sandbox) return because(sandbox.error());
+  for (const std::string& warning : (*sandbox)->device().warnings) std::cerr << "onelaunch: warning: " << warning << "\n";
   progress.busy("compiling");
   const auto compiled = (*sandbox)->compile({.source = *source, .tunables = *tunables},
                                             Deadline::after(clock, Seconds(agent::SessionLimits{}.compile_s)));

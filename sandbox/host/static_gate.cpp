@@ -1,6 +1,8 @@
 #include "sandbox/host/static_gate.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <optional>
 
 #include "sandbox/host/ptx_scan.h"
@@ -14,6 +16,8 @@ constexpr std::uint64_t kSharedUnit = 128;
 constexpr std::uint64_t kPreparedFloor = 64 << 20;
 constexpr std::uint64_t kPreparedCeiling = std::uint64_t{3} << 29;
 constexpr std::uint64_t kGridMax = 0x7fffffff;
+constexpr std::uint64_t kClusterMax = 16;         // more than 8 are not portable: few cards take them
+constexpr int kFirstWithClusters = 90;            // compute capability 9.0
 const std::string kEntry = "megakernel";
 
 std::string text(std::uint64_t number) { return std::to_string(number); }
@@ -126,9 +130,23 @@ std::optional<Refused> check_bytes(const LaunchDeclaration& launch, const GateLi
                          Row{"prepared_bytes", launch.prepared_bytes, limits.prepared_bytes}})
     if (row.value > row.limit)
       return Refused{row.name, std::string(".") + row.name + " = " + text(row.value) + " is over the limit of " + text(row.limit)};
-  if (launch.cluster != 1)
-    return Refused{"cluster", ".cluster = " + text(launch.cluster) + " is not supported yet; leave it out"};
   return std::nullopt;
+}
+
+// "sm_90a" -> 90; 0 when it is no such name.
+int architecture(const std::string& target) { return target.starts_with("sm_") ? std::atoi(target.c_str() + 3) : 0; }
+
+// Whether all clusters can be on the device at once hangs on how its SMs are grouped: that is asked before the launch.
+std::optional<Refused> check_cluster(const LaunchDeclaration& launch, const DeviceFacts& device) {
+  if (launch.cluster == 1) return std::nullopt;
+  const std::string declared = ".cluster = " + text(launch.cluster);
+  if (architecture(device.target) < kFirstWithClusters)
+    return Refused{"cluster", declared + ", but " + device.target + " has no clusters of blocks; leave it out"};
+  if (launch.cluster > kClusterMax || !std::has_single_bit(launch.cluster))
+    return Refused{"cluster", declared + "; a cluster has 1, 2, 4, 8 or " + text(kClusterMax) + " blocks"};
+  const std::uint64_t blocks = grid_blocks(launch.grid, device);
+  if (blocks % launch.cluster == 0) return std::nullopt;
+  return Refused{"cluster", declared + " does not divide the grid of " + text(blocks) + " blocks"};
 }
 
 // What the headers of profile and probe builds add to a module (tasks/device).
@@ -253,6 +271,7 @@ std::variant<Declarations, Refused> static_gate(const CompileReply& compiled, co
   declared.resources = {demand.compiled.registers, demand.compiled.static_smem_bytes, demand.compiled.local_bytes,
                         demand.compiled.spill_bytes};
   if (auto refused = check_bytes(*launch, limits)) return *refused;
+  if (auto refused = check_cluster(*launch, device)) return *refused;
   if (auto refused = check_demand(demand, device)) return *refused;
   if (auto refused = check_grid(demand, device)) return *refused;
   for (const PrepareDeclaration& prepare : declared.prepares)

@@ -35,7 +35,7 @@ std::string answer(EmulatedCandidate& candidate, Frame& frame) {
   }
   if (kind == "device") {
     const auto wanted = sandbox::decode_device_facts(frame.body);
-    if (wanted) return encode(facts_of(profile_for(wanted->target)));
+    if (wanted) return encode(facts_of(emu::profile_of_target(wanted->target)));
   }
   return {};
 }

@@ -72,12 +72,6 @@ std::string no_such_part(const std::string& buffer) { return "the host named a p
 
 }  // namespace
 
-emu::DeviceProfile profile_for(const std::string& target) {
-  emu::DeviceProfile profile = emu::h200_profile();
-  if (!target.empty()) profile.target = target;
-  return profile;
-}
-
 sandbox::DeviceFacts facts_of(const emu::DeviceProfile& profile) {
   sandbox::DeviceFacts facts;
   facts.name = profile.name + " (emulated)";
@@ -94,6 +88,8 @@ sandbox::DeviceFacts facts_of(const emu::DeviceProfile& profile) {
   facts.stream_tb_s = profile.dram_tb_s;
   facts.grid_barrier_us = profile.grid_barrier_us;
   facts.launch_us = profile.launch_us;
+  if (!profile.measured)
+    facts.warnings.push_back("times modelled for the " + profile.name + " rest on its vendor's bandwidth and on latencies of an H200: none was measured on such a card");
   return facts;
 }
 
@@ -109,7 +105,7 @@ sandbox::SetupReply EmulatedCandidate::set_up(const sandbox::SetupJob& job, Uniq
   sandbox::SetupReply reply;
   modules_.clear();
   buffers_.clear();
-  device_ = std::make_unique<emu::Device>(profile_for(job.target));
+  device_ = std::make_unique<emu::Device>(emu::profile_of_target(job.target));
   weights_ = std::move(weights);
   for (const BufferSpec& spec : job.buffers) {
     if (auto problem = add_buffer(spec, weights_.get())) {

@@ -12,7 +12,6 @@
 
 namespace onelaunch::worker {
 
-emu::DeviceProfile profile_for(const std::string& target);
 sandbox::DeviceFacts facts_of(const emu::DeviceProfile& profile);
 
 class EmulatedCandidate {

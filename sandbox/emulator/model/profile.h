@@ -10,6 +10,7 @@ namespace onelaunch::emu {
 struct DeviceProfile {
   std::string name;                      // "H200"
   std::string target;                    // "sm_90a"
+  bool measured = true;                  // else bandwidth is the vendor's figure, and latencies and L2 are the H200's
   int sms = 132;
   std::vector<int> gpc_sms = {18, 18, 18, 18, 18, 16, 16, 10};  // a cluster lies within one of these groups of SMs
   int threads_per_sm = 2048, threads_per_block = 1024, blocks_per_sm = 32, registers_per_sm = 65536;
@@ -26,5 +27,9 @@ struct DeviceProfile {
 
 DeviceProfile h200_profile();
 
+// A card of that architecture, with its own limits: A100 (sm_80), RTX 3090 (sm_86), RTX 4090 (sm_89), B200 (sm_100), RTX
+// PRO 6000 Blackwell (sm_120); the H200's for sm_90 and for what is not known. The letter at the end changes nothing.
+// Limits are those that NVIDIA documents for the compute capability, sizes those of the card.
+DeviceProfile profile_of_target(const std::string& target);
 
 }  // namespace onelaunch::emu

@@ -13,13 +13,14 @@ namespace {
 
 class Emulated : public testing::Test {
  protected:
-  void open(const std::string& name, const std::string& variant) {
+  void open(const std::string& name, const std::string& variant, const std::string& target = "sm_90a") {
     auto task = tasks::load_task(name, variant);
     ASSERT_TRUE(task) << task.error().message;
     task_ = std::move(*task);
     EmulatedOptions options;
     options.worker = ONELAUNCH_WORKER_PATH;
     options.cache = cache_.path;
+    options.target = target;
     auto sandbox = open_emulated(task_, options, clock_);
     ASSERT_TRUE(sandbox) << sandbox.error().message;
     sandbox_ = std::move(*sandbox);
@@ -88,6 +89,38 @@ TEST_F(Emulated, DescribesItsDevice) {
   EXPECT_EQ(sandbox_->device().sms, 132);
   EXPECT_GT(sandbox_->device().stream_tb_s, 0);
   EXPECT_FALSE(sandbox_->device().nvrtc_version.empty());
+}
+
+TEST_F(Emulated, HoldsKernelsToTheLimitsOfTheTarget) {
+  const std::string large = R"(
+#include <onelaunch.cuh>
+extern "C" __global__ void megakernel(const __grid_constant__ ol::Args args) { ol::grid_barrier(args); }
+OL_LAUNCH(.block = 256, .grid = ol::per_sm(1), .dynamic_smem = 120000, .sync_bytes = ol::kBarrierBytes);
+)";
+  for (const auto& [target, sms, takes] : {std::tuple{"sm_80", 108, true}, std::tuple{"sm_89", 128, false},
+                                           std::tuple{"sm_100a", 148, true}, std::tuple{"sm_120a", 188, false}}) {
+    open("rmsnorm_linear", "tiny", target);
+    EXPECT_EQ(sandbox_->device().sms, sms) << target;
+    EXPECT_FALSE(sandbox_->device().warnings.empty()) << "that nothing was measured there";
+    EXPECT_STREQ(name_of(compile(seed_).outcome), "passed") << target;
+    const Compiled compiled = compile(large);
+    EXPECT_EQ(std::string(name_of(compiled.outcome)) == "passed", takes) << target << ": " << explain(compiled.outcome);
+    const bool says_limit = explain(compiled.outcome).find("101376") != std::string::npos;
+    EXPECT_EQ(says_limit, !takes) << target << ": " << explain(compiled.outcome);
+  }
+}
+
+TEST_F(Emulated, RunsASeedOnTheLimitsOfAnotherCard) {
+  open("rmsnorm_linear", "tiny", "sm_120a");
+  expect_the_seed_to_pass();
+}
+
+TEST_F(Emulated, CompilesTheRoutedSeedForOtherCards) {
+  for (const char* target : {"sm_80", "sm_89", "sm_100a", "sm_120a"}) {
+    open("kimi_linear_decode", "tiny", target);
+    const Compiled seed = compile(seed_);
+    EXPECT_STREQ(name_of(seed.outcome), "passed") << target << ": " << explain(seed.outcome);
+  }
 }
 
 TEST_F(Emulated, CompilesOnceAndThenComesFromTheCache) {

@@ -85,7 +85,21 @@ TEST(StaticGate, RefusesTooMuchSync) {
   EXPECT_TRUE(says(message, {"sync_bytes", "1048577", "1048576"})) << message;
 }
 
-TEST(StaticGate, RefusesClusters) { EXPECT_TRUE(says(refusal({.launch = "256, 132, 0, 2"}), {"cluster"})); }
+TEST(StaticGate, TakesClustersThatDivideTheGrid) {
+  EXPECT_EQ(refusal({.launch = "256, 132, 0, 2"}), "");
+  EXPECT_EQ(refusal({.launch = "256, 132, 0, 4"}), "");
+  EXPECT_TRUE(says(refusal({.launch = "256, 132, 0, 8"}), {"cluster:", "8", "132"})) << refusal({.launch = "256, 132, 0, 8"});
+  EXPECT_TRUE(says(refusal({.launch = "256, 132, 0, 3"}), {"cluster:", "3", "1, 2, 4, 8 or 16"}));
+  EXPECT_TRUE(says(refusal({.launch = "256, 128, 0, 32"}), {"cluster:", "32"}));
+}
+
+TEST(StaticGate, RefusesClustersWhereThereAreNone) {
+  DeviceFacts older = an_h200();
+  older.target = "sm_89";
+  const auto verdict = static_gate(compiled({.launch = "256, 128, 0, 2"}), older, gate_limits(0));
+  ASSERT_TRUE(std::holds_alternative<Refused>(verdict));
+  EXPECT_TRUE(says(std::get<Refused>(verdict).message, {"sm_89", "has no clusters"}));
+}
 
 TEST(StaticGate, RefusesAModuleWithoutTheEntryAndNamesThoseItHas) {
   CompileReply reply = compiled({});

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "sandbox/emulator/model/profile.h"
 #include "tests/sandbox/emulator/exec/emulated_kernel.h"
 
 namespace onelaunch::emu {
@@ -93,6 +94,22 @@ TEST(Model, GivesEveryBlockAClockThatShowsItsOwnWorkAndJumpsToTheSlowestAtABarri
   double phases_us = 0;
   for (const PhaseCounters& phase : report.phases) phases_us += phase.us;
   EXPECT_LE(stamps[1], 1e3 * phases_us * 1.01);
+}
+
+TEST(DeviceProfiles, HaveTheLimitsOfTheirCards) {
+  EXPECT_EQ(profile_of_target("sm_90a").name, "H200");
+  EXPECT_TRUE(profile_of_target("sm_90a").measured);
+  const DeviceProfile blackwell = profile_of_target("sm_120a");
+  EXPECT_FALSE(blackwell.measured);
+  EXPECT_EQ(blackwell.target, "sm_120a");
+  EXPECT_EQ(blackwell.blocks_per_sm, 24);
+  EXPECT_EQ(blackwell.shared_per_block, 99u << 10);
+  EXPECT_EQ(profile_of_target("sm_100").name, profile_of_target("sm_100a").name);
+  EXPECT_TRUE(profile_of_target("sm_89").gpc_sms.empty()) << "no clusters";
+  int grouped = 0;
+  for (const int sms : blackwell.gpc_sms) grouped += sms;
+  EXPECT_LE(grouped, blackwell.sms);
+  EXPECT_EQ(profile_of_target("sm_77").sms, h200_profile().sms) << "what is not known is taken for an H200";
 }
 
 TEST(Model, NeverBeatsTheMemory) {
