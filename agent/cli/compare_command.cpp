@@ -6,7 +6,7 @@
 #include "agent/cli/commands.h"
 #include "agent/cli/exit_code.h"
 #include "agent/cli/kernel_comparison.h"
-#include "agent/cli/open_device.h"
+#include "agent/cli/kernel_options.h"
 #include "agent/cli/terminal.h"
 #include "agent/loop/budget.h"
 #include "agent/loop/limits.h"
@@ -17,12 +17,10 @@
 namespace onelaunch::cli {
 namespace {
 
-struct CompareOptions {
-  std::string task, variant, device = "auto", target = "sm_90a", limit = "1h";
+struct CompareOptions : KernelOptions {
+  std::string limit = "1h";
   std::vector<std::string> kernels, defines;
-  std::optional<std::uint64_t> seed;
   double pair_s = agent::SessionLimits{}.pair_s;
-  bool json = false;
 };
 
 Result<std::vector<KernelVariant>> variants_of(const CompareOptions& options) {
@@ -51,7 +49,7 @@ Result<int> compare(const CompareOptions& options) {
   if (!limit) return because(limit.error(), "--limit");
   ProgressLine progress;
   progress.busy("starting the device");
-  auto sandbox = open_device(*task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
+  auto sandbox = open_for(*task, options, clock);
   if (!sandbox) return because(sandbox.error());
   const ComparisonOptions how{.seed = options.seed ? *options.seed : agent::random_seed(),
                               .pair_s = options.pair_s,
@@ -60,7 +58,6 @@ Result<int> compare(const CompareOptions& options) {
   const auto kernels = compare_kernels(**sandbox, *variants, how, clock, [&](const std::string& what) { progress.busy(what); });
   progress.done();
   if (!kernels) return because(kernels.error());
-  for (const std::string& warning : (*sandbox)->device().warnings) std::cerr << "onelaunch: warning: " << warning << "\n";
   std::cout << (options.json ? comparison_json(*kernels) + "\n" : (*sandbox)->device().name + ", " + comparison_text(*kernels));
   return std::ranges::all_of(*kernels, &ComparedKernel::passed) ? kOk : kRejected;
 }
@@ -70,18 +67,13 @@ Result<int> compare(const CompareOptions& options) {
 void add_compare_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand("compare", "Check several kernels of a task and time each against the first.");
-  command->add_option("TASK", options->task, "Name of a task or path to a task.json")->required();
+  add_kernel_options(*command, *options);
   command->add_option("KERNELS", options->kernels, "CUDA C++ sources")->required();
-  command->add_option("--variant", options->variant, "Variant of the task, such as tiny");
-  command->add_option("--device", options->device, "auto (default), cuda:N or emu");
-  command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
-  command->add_option("--seed", options->seed, "Of weights, states and tokens; random when absent");
   command->add_option("--pair-s", options->pair_s, "Seconds of chains in pairs for each kernel on a GPU (default 1)")
       ->check(CLI::Range(0.001, 60.0));
   command->add_option("--limit", options->limit, "Longest time for the check of one kernel, such as 30s (default 1h)");
   command->add_option("-D", options->defines, "Values of a tunable, NAME=VALUE,...: every combination of all is a kernel")
       ->allow_extra_args(false);
-  command->add_flag("--json", options->json, "The result as JSON");
   command->footer(
       "Exit status 0 all passed, 3 some were rejected.\n"
       "Example:\n  onelaunch compare rmsnorm_linear tasks/library/rmsnorm_linear/seed.cu -D BLOCK=128,256 --variant tiny "

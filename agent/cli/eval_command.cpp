@@ -5,7 +5,7 @@
 
 #include "agent/cli/commands.h"
 #include "agent/cli/exit_code.h"
-#include "agent/cli/open_device.h"
+#include "agent/cli/kernel_options.h"
 #include "agent/cli/report_text.h"
 #include "agent/cli/terminal.h"
 #include "agent/loop/budget.h"
@@ -17,14 +17,12 @@
 namespace onelaunch::cli {
 namespace {
 
-struct EvalOptions {
-  std::string task, kernel, variant, device = "auto", target = "sm_90a", check = "all", limit = "1h";
+struct EvalOptions : KernelOptions {
+  std::string kernel, check = "all", limit = "1h";
   std::vector<std::int64_t> contexts;
-  std::optional<std::uint64_t> seed;
   int schedules = 1;
   bool detect = false;
   std::vector<std::string> defines;
-  bool json = false;
 };
 
 using Json = nlohmann::ordered_json;
@@ -144,10 +142,8 @@ Result<int> evaluate(EvalOptions options) {
   if (!limit) return because(limit.error(), "--limit");
   ProgressLine progress;
   progress.busy("starting the device");
-  auto sandbox =
-      open_device(*task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
+  auto sandbox = open_for(*task, options, clock);
   if (!sandbox) return because(sandbox.error());
-  for (const std::string& warning : (*sandbox)->device().warnings) std::cerr << "onelaunch: warning: " << warning << "\n";
   progress.busy("compiling");
   const auto compiled = (*sandbox)->compile({.source = *source, .tunables = *tunables},
                                             Deadline::after(clock, Seconds(agent::SessionLimits{}.compile_s)));
@@ -169,15 +165,11 @@ Result<int> evaluate(EvalOptions options) {
 void add_eval_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<EvalOptions>();
   CLI::App* command = app.add_subcommand("eval", "Compile, check and time one kernel.");
-  command->add_option("TASK", options->task, "Name of a task or path to a task.json")->required();
+  add_kernel_options(*command, *options);
   command->add_option("KERNEL", options->kernel, "CUDA C++ source")->required();
-  command->add_option("--variant", options->variant, "Variant of the task, such as tiny");
-  command->add_option("--device", options->device, "auto (default), cuda:N or emu");
-  command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
   command->add_option("--context", options->contexts, "Only these contexts (cached tokens)")
       ->check(CLI::NonNegativeNumber)
       ->allow_extra_args(false);
-  command->add_option("--seed", options->seed, "Of weights, states and tokens; random when absent");
   command->add_option("--check", options->check, "quick: first context, fewest steps; all (default)")
       ->check(CLI::IsMember({"quick", "all"}));
   command->add_option("--schedules", options->schedules, "Block schedules to run on the emulator (default 1)")
@@ -186,7 +178,6 @@ void add_eval_command(CLI::App& app, int& exit_code) {
                     "Look for data races and undefined reads on the emulator too (a full check of a small task does anyway)");
   command->add_option("--limit", options->limit, "Longest time for the check, such as 30s (default 1h)");
   command->add_option("-D", options->defines, "Value of a tunable, NAME=VALUE")->allow_extra_args(false);
-  command->add_flag("--json", options->json, "The result as JSON");
   command->footer(
       "Exit status 0 passed, 3 rejected.\n"
       "Example:\n  onelaunch eval rmsnorm_linear tasks/library/rmsnorm_linear/seed.cu --variant tiny --device emu");

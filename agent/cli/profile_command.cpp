@@ -5,7 +5,7 @@
 
 #include "agent/cli/commands.h"
 #include "agent/cli/exit_code.h"
-#include "agent/cli/open_device.h"
+#include "agent/cli/kernel_options.h"
 #include "agent/cli/profile_json.h"
 #include "agent/cli/report_text.h"
 #include "agent/cli/terminal.h"
@@ -18,13 +18,12 @@
 namespace onelaunch::cli {
 namespace {
 
-struct ProfileOptions {
-  std::string task, kernel, variant, device = "auto", target = "sm_90a", limit = "1h";
+struct ProfileOptions : KernelOptions {
+  std::string kernel, limit = "1h";
   std::optional<std::int64_t> context;
-  std::optional<std::uint64_t> seed;
   int launches = sandbox::ProfileRequest{}.launches;
   std::vector<std::string> defines;
-  bool no_sass = false, json = false;
+  bool no_sass = false;
 };
 
 Result<int> profile(const ProfileOptions& options) {
@@ -39,7 +38,7 @@ Result<int> profile(const ProfileOptions& options) {
   if (!limit) return because(limit.error(), "--limit");
   ProgressLine progress;
   progress.busy("starting the device");
-  auto sandbox = open_device(*task, {.device = options.device, .target = options.target, .weight_seed = options.seed}, clock);
+  auto sandbox = open_for(*task, options, clock);
   if (!sandbox) return because(sandbox.error());
   progress.busy("profiling");
   const auto profile = (*sandbox)->profile({.source = *source,
@@ -60,18 +59,13 @@ Result<int> profile(const ProfileOptions& options) {
 void add_profile_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<ProfileOptions>();
   CLI::App* command = app.add_subcommand("profile", "Where a kernel's time goes, by its OL_PHASE marks; what its OL_PROBE marks find.");
-  command->add_option("TASK", options->task, "Name of a task or path to a task.json")->required();
+  add_kernel_options(*command, *options);
   command->add_option("KERNEL", options->kernel, "CUDA C++ source")->required();
-  command->add_option("--variant", options->variant, "Variant of the task, such as tiny");
-  command->add_option("--device", options->device, "auto (default), cuda:N or emu");
-  command->add_option("--target", options->target, "GPU architecture to compile for (default sm_90a)");
   command->add_option("--context", options->context, "Cached tokens (default: the sweep's first)")->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", options->seed, "Of weights, states and tokens; random when absent");
   command->add_option("--launches", options->launches, "Launches that are looked at (default 20; emu: at most 2)")->check(CLI::Range(1, 64));
   command->add_option("--limit", options->limit, "Longest time for all, such as 30s (default 1h)");
   command->add_option("-D", options->defines, "Value of a tunable, NAME=VALUE")->allow_extra_args(false);
   command->add_flag("--no-sass", options->no_sass, "Do not disassemble");
-  command->add_flag("--json", options->json, "The result as JSON");
   command->footer(
       "docs/profile.md explains the numbers. Exit status 0 profiled, 3 the kernel cannot be.\n"
       "Example:\n  onelaunch profile rmsnorm_linear tasks/library/rmsnorm_linear/seed.cu --variant tiny --device emu");

@@ -4,16 +4,9 @@
 #include <cctype>
 
 #include "agent/llm/event_json.h"
+#include "base/embed.h"
 
-// The assembler copies the file as it is. The folder comes from CMake.
-asm(".section .rodata\n"
-    ".global onelaunch_llm_prices\n"
-    "onelaunch_llm_prices:\n"
-    ".incbin \"" ONELAUNCH_LLM
-    "/prices.json\"\n"
-    ".byte 0\n"
-    ".previous\n");
-extern "C" const char onelaunch_llm_prices[];
+ONELAUNCH_EMBED(onelaunch_llm_prices, ONELAUNCH_LLM "/prices.json");
 
 namespace onelaunch::llm {
 namespace {

@@ -256,7 +256,7 @@ void Session::drop(std::optional<Entrant>& entrant) {
 }
 
 Result<SessionResult> Session::close(StopReason reason, const std::string& detail) {
-  place_.stops_tolerated = std::min(place_.stop.times(), 1);
+  place_.stops_tolerated = 1;  // the first ends the work, which has ended; only a second one ends the closing too
   SessionResult result{.reason = reason, .detail = detail};
   Regraded regraded = Regraded::skipped;
   if (opened_ && recorder_.status()) regraded = regrade_best(place_, opened_->incumbent);

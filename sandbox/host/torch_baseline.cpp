@@ -1,12 +1,5 @@
 #include "sandbox/host/torch_baseline.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -14,77 +7,18 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "sandbox/host/child_program.h"
 #include "tasks/catalog.h"
 #include "tasks/dump.h"
-
-extern char** environ;
 
 namespace onelaunch::sandbox {
 namespace {
 
 constexpr int kSteps = 2;
-constexpr int kPollMs = 50;
-constexpr std::size_t kOutputShown = 2000, kResultBytesMax = 8 << 20;
+constexpr std::size_t kOutputShown = 2000, kResultBytesMax = 8 << 20, kPrintedBytesMax = 64 << 20;
 
-// A folder that goes away with this.
-class ScratchFolder {
- public:
-  explicit ScratchFolder(const std::filesystem::path& parent) {
-    std::string name = (parent / "onelaunch-torch-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-// The child leads a group of its own, so that what it starts is killed with it. Negative: it could not be started.
-pid_t start(const std::vector<std::string>& arguments, const std::filesystem::path& output) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  std::vector<char*> words;
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  pid_t child = -1;
-  if (::posix_spawnp(&child, words[0], &actions, &attributes, words.data(), environ) != 0) child = -1;
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return child;
-}
-
-// The exit status, or why there is none.
-Result<int> wait_for(pid_t child, const Clock& clock, Deadline deadline, const Interrupts::Scope& interrupts) {
-  for (;;) {
-    int status = 0;
-    const pid_t ended = ::waitpid(child, &status, WNOHANG);
-    if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (interrupts.raised() || deadline.passed(clock)) {
-      ::kill(-child, SIGKILL);
-      ::waitpid(child, &status, 0);
-      return unavailable(interrupts.raised() ? "interrupted" : "the torch baseline took longer than the time left for it");
-    }
-    pollfd watched{interrupts.fd(), POLLIN, 0};
-    ::poll(&watched, 1, kPollMs);
-  }
-}
-
-std::string tail_of(const std::filesystem::path& output) {
-  const auto text = read_file(output, 64 << 20);
-  if (!text) return "";
-  return text->size() > kOutputShown ? "..." + text->substr(text->size() - kOutputShown) : *text;
+std::string tail_of(const std::string& printed) {
+  return printed.size() > kOutputShown ? "..." + printed.substr(printed.size() - kOutputShown) : printed;
 }
 
 struct Spread {
@@ -136,19 +70,20 @@ void add_result(const tasks::Task& task, const nlohmann::json& mode, TorchResult
 Result<void> run_context(const tasks::Task& task, const TorchOptions& options, std::int64_t context, const std::filesystem::path& script,
                          const Clock& clock, Deadline deadline, const Interrupts::Scope& interrupts,
                          std::vector<TorchResult>& results) {
-  const ScratchFolder scratch(options.scratch.empty() ? std::filesystem::temp_directory_path() : options.scratch);
-  if (scratch.path().empty()) return unavailable(std::string("cannot make a folder for the torch baseline: ") + std::strerror(errno));
-  const auto dumped = tasks::dump_task(task, {.seed = options.seed, .context = context, .steps = kSteps, .out = scratch.path()});
+  if (find_program(options.python, {""}).empty())
+    return unavailable("cannot run " + options.python + ": install Python 3 and PyTorch for the torch baselines");
+  const PassingFolder folder(options.scratch.empty() ? std::filesystem::temp_directory_path() : options.scratch);
+  if (folder.path().empty()) return unavailable(std::string("cannot make a folder for the torch baseline: ") + std::strerror(errno));
+  const auto dumped = tasks::dump_task(task, {.seed = options.seed, .context = context, .steps = kSteps, .out = folder.path()});
   if (!dumped) return because(dumped.error(), "dumping the task for torch");
   std::string modes;
   for (const std::string& mode : options.modes) modes += (modes.empty() ? "" : ",") + mode;
-  const std::filesystem::path out = scratch.path() / "result.json", printed = scratch.path() / "output.txt";
-  const pid_t child = start({options.python, script, scratch.path(), "--modes", modes, "--device", options.device, "--out", out}, printed);
-  if (child < 0) return unavailable("cannot run " + options.python + ": install Python 3 and PyTorch for the torch baselines");
-  const auto status = wait_for(child, clock, deadline, interrupts);
-  if (!status) return because(status.error());
-  if (*status == 127) return unavailable("cannot run " + options.python + ": install Python 3 and PyTorch for the torch baselines");
-  if (*status != 0) return unavailable("the torch baseline ended with status " + std::to_string(*status) + ": " + tail_of(printed));
+  const std::filesystem::path out = folder.path() / "result.json";
+  const auto ended = run_program({options.python, script, folder.path(), "--modes", modes, "--device", options.device, "--out", out},
+                                 folder, kPrintedBytesMax, clock, deadline, interrupts);
+  if (!ended) return because(ended.error(), "the torch baseline");
+  if (ended->status != 0)
+    return unavailable("the torch baseline ended with status " + std::to_string(ended->status) + ": " + tail_of(ended->output));
   const auto text = read_file(out, kResultBytesMax);
   if (!text) return because(text.error(), "the torch baseline's result");
   try {

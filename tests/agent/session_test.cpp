@@ -144,6 +144,21 @@ TEST_F(SessionTest, EndsWithItsResultWhenItIsAskedToStop) {
   EXPECT_EQ(events<traces::SessionEnd>().back().reason, "interrupted");
 }
 
+TEST_F(SessionTest, GoesOnClosingWhenItIsAskedToStopMeanwhile) {
+  behaviours["1"].us = 80;
+  propose("1");
+  sandbox.before_grade = [this] {
+    if (sandbox.weights < 2 || stop.times() > 0) return;  // the re-grade is the one on new weights
+    stop.raise();
+    sandbox.grade_errors = 1;  // as the wish to stop interrupts what runs
+  };
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(stop.times(), 1);
+  EXPECT_EQ(result->reason, StopReason::finished);
+  EXPECT_TRUE(result->verified);
+}
+
 TEST_F(SessionTest, SkipsTheClosingReGradeWhenItIsAskedTwice) {
   agent.endless = true;
   sandbox.before_grade = [this] {

@@ -30,6 +30,9 @@ struct TranscriptStep {
   std::optional<double> seconds;   // result: how long the call took, when told
 };
 
+// "model", "call": as pages and the terminal name a step.
+const char* word_of(TranscriptStep::Kind kind);
+
 // What the model used for one answer.
 struct TranscriptTurn {
   std::string id, model;

@@ -2,22 +2,23 @@
 #include "traces/text.h"
 
 namespace onelaunch::traces {
-namespace {
 
-using Kind = TranscriptStep::Kind;
-
-const char* word_of(Kind kind) {
+const char* word_of(TranscriptStep::Kind kind) {
   switch (kind) {
-    case Kind::user: return "user";
-    case Kind::assistant: return "model";
-    case Kind::reasoning: return "thinking";
-    case Kind::tool_call: return "call";
-    case Kind::tool_result: return "result";
-    case Kind::notice: return "notice";
-    case Kind::error: return "error";
+    case TranscriptStep::Kind::user: return "user";
+    case TranscriptStep::Kind::assistant: return "model";
+    case TranscriptStep::Kind::reasoning: return "thinking";
+    case TranscriptStep::Kind::tool_call: return "call";
+    case TranscriptStep::Kind::tool_result: return "result";
+    case TranscriptStep::Kind::notice: return "notice";
+    case TranscriptStep::Kind::error: return "error";
   }
   return "";
 }
+
+namespace {
+
+using Kind = TranscriptStep::Kind;
 
 std::string joined(const std::vector<std::string>& list) {
   std::string text;

@@ -25,19 +25,6 @@ std::string safe(std::string_view text) {
   return result;
 }
 
-const char* word_of(Kind kind) {
-  switch (kind) {
-    case Kind::user: return "user";
-    case Kind::assistant: return "model";
-    case Kind::reasoning: return "thinking";
-    case Kind::tool_call: return "call";
-    case Kind::tool_result: return "result";
-    case Kind::notice: return "notice";
-    case Kind::error: break;
-  }
-  return "error";
-}
-
 // A cut inside a character would make the page invalid.
 std::size_t whole_characters(const std::string& text, std::size_t length) {
   while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
