@@ -17,6 +17,7 @@ const has = (value) => value !== null && value !== undefined;
 const micros = (us) => (!has(us) ? "–" : us >= 1000 ? us.toFixed(1) : us >= 1 ? us.toFixed(2) : us.toFixed(3));
 const factor = (x) => (!has(x) ? "–" : (x >= 10 ? x.toFixed(1) : x.toFixed(3)) + "×");
 const percent = (x) => (!has(x) ? "–" : (100 * x).toFixed(1) + " %");
+const terabytes = (x) => (!has(x) ? "–" : x.toFixed(2));
 const count = (n) => (!has(n) ? "–" : Math.round(n).toLocaleString("en-US"));
 const dollars = (x) => (!has(x) ? "–" : "$" + x.toFixed(x < 10 ? 3 : 2));
 const duration = (s) => {

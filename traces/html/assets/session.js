@@ -255,7 +255,7 @@ function terms() {
     "Ceilings",
     d.stream_tb_s
       ? "stream " +
-          d.stream_tb_s +
+          terabytes(d.stream_tb_s) +
           " TB/s, grid barrier " +
           micros(d.grid_barrier_us) +
           " µs, launch " +

@@ -55,6 +55,8 @@ function progress() {
       : data.totals.active_s > 180
         ? {div: 60, name: "minutes"}
         : {div: 1, name: "seconds"};
+  // At most ten whole steps of the unit.
+  const step = [1, 2, 5, 10, 15, 20, 30, 60].find((n) => data.totals.active_s / unit.div <= 10 * n) || 60;
   const log = top / low > 8;
   chart("progress", () => ({
     type: "scatter",
@@ -116,7 +118,7 @@ function progress() {
         x: axis("active time, " + unit.name, {
           type: "linear",
           min: 0,
-          ticks: {callback: (v) => +(v / unit.div).toFixed(2)},
+          ticks: {stepSize: step * unit.div, callback: (v) => +(v / unit.div).toFixed(2)},
         }),
         y: axis("µs a token", {type: log ? "logarithmic" : "linear"}),
       },
@@ -277,7 +279,7 @@ function best() {
         name: "TB/s of needed bytes",
         n: true,
         of: (r) => r.bytes / r.us,
-        cell: (r) => (r.bytes ? (r.bytes / r.us / 1e6).toFixed(3) + (stream ? " of " + stream : "") : "–"),
+        cell: (r) => (r.bytes ? terabytes(r.bytes / r.us / 1e6) + (stream ? " of " + terabytes(stream) : "") : "–"),
       },
       ...(baseline
         ? [

@@ -190,9 +190,9 @@ function bandwidth(stream) {
   }
   const words =
     "Needed bytes over time, against the best stream of " +
-    stream +
+    terabytes(stream) +
     " TB/s: " +
-    list.map((c) => "context " + c.context + ": " + (c.bytes / c.us / 1e6).toFixed(2) + " TB/s").join(", ") +
+    list.map((c) => "context " + c.context + ": " + terabytes(c.bytes / c.us / 1e6) + " TB/s").join(", ") +
     ".";
   $("roof").append(make("p", {class: "words"}, words), canvas("roof-chart", words));
   chart("roof-chart", () => ({
